@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from './clock.ts'
+import type { Database, Queryable } from './database.ts'
+import { SchemaMismatch } from './errors.ts'
+
+/** A package's or feature's own numbered SQL files, `0001_name.sql`, one folder per dialect. */
+export interface MigrationSet {
+  name: string
+  dir: string
+}
+
+interface Migration {
+  set: string
+  file: string
+  sql: string
+  checksum: string
+}
+
+const TABLE = `CREATE TABLE IF NOT EXISTS migrations (
+  name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at_ms BIGINT NOT NULL)`
+
+/**
+ * Brings the database up to date. Each file runs once, in its own transaction together with its record, so a
+ * crash leaves it applied or not at all, and two processes that start together apply it once.
+ * Returns the names of the files applied now.
+ * Errors: SchemaMismatch when an applied file was edited, or the database is newer than the program.
+ */
+export async function migrate(db: Database, sets: MigrationSet[], clock: Clock): Promise<string[]> {
+  const wanted = sets.flatMap(filesOf)
+  await db.transaction((tx) => tx.run(TABLE))
+  const applied: string[] = []
+  for (const one of wanted) {
+    const name = `${one.set}/${one.file}`
+    const isNew = await db.transaction(async (tx) => {
+      const known = await tx.get<{ checksum: string }>('SELECT checksum FROM migrations WHERE name = ?', name)
+      if (known) {
+        assertUnedited(name, known.checksum, one.checksum)
+        return false
+      }
+      for (const statement of statementsOf(one.sql)) await tx.run(statement)
+      await tx.run('INSERT INTO migrations VALUES (?, ?, ?)', name, one.checksum, clock.nowMs())
+      return true
+    })
+    if (isNew) applied.push(name)
+  }
+  await assertNotNewer(db.read, sets, wanted)
+  return applied
+}
+
+/** Names of the files that are not applied yet; empty when the database is ready. */
+export async function pendingMigrations(db: Database, sets: MigrationSet[]): Promise<string[]> {
+  const names = sets.flatMap(filesOf).map((one) => `${one.set}/${one.file}`)
+  const exists = await db.read.get(
+    db.dialect === 'sqlite'
+      ? "SELECT 1 FROM sqlite_master WHERE name = 'migrations'"
+      : "SELECT 1 FROM pg_tables WHERE tablename = 'migrations'",
+  )
+  if (!exists) return names
+  const rows = await db.read.all<{ name: string }>('SELECT name FROM migrations')
+  const known = new Set(rows.map((row) => row.name))
+  return names.filter((name) => !known.has(name))
+}
+
+function filesOf({ name, dir }: MigrationSet): Migration[] {
+  return readdirSync(dir)
+    .filter((file) => /^\d{4}_.*\.sql$/.test(file))
+    .sort()
+    .map((file) => {
+      const sql = readFileSync(join(dir, file), 'utf8')
+      return { set: name, file, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    })
+}
+
+function assertUnedited(name: string, applied: string, found: string): void {
+  if (applied === found) return
+  throw new SchemaMismatch(
+    `Migration ${name} was applied with checksum ${applied.slice(0, 12)} but the file has ${found.slice(0, 12)}: ` +
+      'an applied migration is never edited. Restore the file, or add a new one.',
+  )
+}
+
+async function assertNotNewer(read: Queryable, sets: MigrationSet[], wanted: Migration[]): Promise<void> {
+  const known = new Set(wanted.map((one) => `${one.set}/${one.file}`))
+  const ours = new Set(sets.map((one) => one.name))
+  const rows = await read.all<{ name: string }>('SELECT name FROM migrations ORDER BY name')
+  const newer = rows.find((row) => ours.has(row.name.split('/')[0]!) && !known.has(row.name))
+  if (newer)
+    throw new SchemaMismatch(`The database has ${newer.name}, which this program does not know: it is older.`)
+}
+
+/** Splits a file at semicolons that end a line; our migrations keep to that (no triggers with bodies). */
+function statementsOf(sql: string): string[] {
+  return sql
+    .split('\n')
+    .map((line) => line.replace(/^\s*--.*$/, ''))
+    .join('\n')
+    .split(/;\s*(?:\n|$)/)
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+}

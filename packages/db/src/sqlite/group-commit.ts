@@ -1,0 +1,197 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Clock } from '../clock.ts'
+import type { Transaction } from '../database.ts'
+import { StoreUnavailable, TransactionClosed } from '../errors.ts'
+import { unavailable } from './errors.ts'
+
+/**
+ * Group commit: transactions that arrive together share one BEGIN, one COMMIT and so one sync to disk.
+ *
+ * Promises. A transaction's promise resolves only after the COMMIT that holds it has returned, and with
+ * `synchronous=FULL` that is after the sync. Each one runs inside its own savepoint, one after the other, so one
+ * that fails takes nothing of the others with it. No two interleave.
+ *
+ * Assumes. One batch at a time on one connection that nobody else writes with. Other processes may write to the
+ * same file; they are waited for without blocking the event loop, `busyMs` at most.
+ *
+ * Cut anywhere before COMMIT returns: the file holds nothing of the batch, or all of it (the WAL frame with the
+ * commit mark decides); nobody was told yes; SQLite notices at the next open; the person sees a lost connection
+ * and repeats the save under its Idempotency-Key. If COMMIT itself fails, all of the batch are told
+ * StoreUnavailable and the batch is rolled back.
+ */
+export interface GroupCommitOptions {
+  db: DatabaseSync
+  clock: Clock
+  transaction: (seal: { closed: string | null; hooks: (() => void)[] }) => Transaction
+  /** Runs the COMMIT; the seam for slow and failing disks. */
+  commit: (effect: () => void) => void | Promise<void>
+  /** Throws StoreUnavailable when the file on disk is no longer the one that was opened. */
+  assertSameFile: () => void
+  busyMs: number
+}
+
+interface Waiting {
+  work: (tx: Transaction) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+interface Done {
+  waiting: Waiting
+  value: unknown
+  hooks: (() => void)[]
+}
+
+/** 512: at about 40 µs a transaction the write lock is held for 20 ms; more makes a second process wait visibly. */
+const BATCH_MAX = 512
+/** A transaction open this long is a bug (it awaits something that is not the database); the others go on. */
+const OPEN_MAX_MS = 5_000
+
+export class GroupCommit {
+  readonly #options: GroupCommitOptions
+  #queue: Waiting[] = []
+  #running: Promise<void> | null = null
+  #closed = false
+  #lastCommitMs = 0
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options
+  }
+
+  submit<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new StoreUnavailable('closed', 'starting a transaction'))
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#running ??= this.#drain()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#running
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await this.#gather()
+      await this.#batch()
+    }
+    this.#running = null
+  }
+
+  /**
+   * Lets requests that have already arrived join: one turn of the event loop always; further turns, while more
+   * keep coming, only when the disk is slow enough that a sync saved is worth more than the turns (1 ms).
+   * Without it, clients that answer in step split into two half batches that take turns waiting for the disk.
+   */
+  async #gather(): Promise<void> {
+    let seen: number
+    let turns = 0
+    do {
+      seen = this.#queue.length
+      await new Promise(setImmediate)
+      turns++
+    } while (
+      this.#lastCommitMs > 1 &&
+      this.#queue.length > seen &&
+      this.#queue.length < BATCH_MAX &&
+      turns < 50
+    )
+  }
+
+  async #batch(): Promise<void> {
+    const { db, clock, commit, assertSameFile } = this.#options
+    try {
+      assertSameFile()
+      await this.#begin()
+    } catch (error) {
+      for (const waiting of this.#queue.splice(0)) waiting.reject(error)
+      return
+    }
+    const done: Done[] = []
+    try {
+      for (let n = 0; n < BATCH_MAX && this.#queue.length > 0; n++) {
+        const one = await this.#runOne(this.#queue.shift()!)
+        if (one) done.push(one)
+      }
+      assertSameFile()
+      const startedMs = clock.monotonicMs()
+      await commit(() => db.exec('COMMIT'))
+      this.#lastCommitMs = clock.monotonicMs() - startedMs
+    } catch (error) {
+      this.#rollback()
+      const refusal = unavailable(error, 'committing') ?? error
+      for (const { waiting } of done) waiting.reject(refusal)
+      return
+    }
+    for (const { waiting, value, hooks } of done) {
+      waiting.resolve(value)
+      for (const hook of hooks) hook()
+    }
+  }
+
+  /** BEGIN IMMEDIATE, so that a lock held by another process shows here and not in the middle of a batch. */
+  async #begin(): Promise<void> {
+    const { db, clock, busyMs } = this.#options
+    const untilMs = clock.monotonicMs() + busyMs
+    for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 16)) {
+      try {
+        db.exec('BEGIN IMMEDIATE')
+        return
+      } catch (error) {
+        const refusal = unavailable(error, 'waiting for the write lock')
+        if (!refusal) throw error
+        if (refusal.reason !== 'busy' || clock.monotonicMs() >= untilMs) throw refusal
+        await clock.sleep(waitMs)
+      }
+    }
+  }
+
+  /** One transaction in its savepoint. Its own failure is its own; null then, and it has been told. */
+  async #runOne(waiting: Waiting): Promise<Done | null> {
+    const { db, clock, transaction } = this.#options
+    const seal: { closed: string | null; hooks: (() => void)[] } = { closed: null, hooks: [] }
+    const late = new AbortController()
+    try {
+      db.exec('SAVEPOINT one')
+      const value = await withinTime(waiting.work(transaction(seal)), () =>
+        clock.sleep(OPEN_MAX_MS, late.signal),
+      )
+      seal.closed = 'it has ended'
+      db.exec('RELEASE one')
+      return { waiting, value, hooks: seal.hooks }
+    } catch (error) {
+      seal.closed ??= error instanceof TransactionClosed ? 'it was open for too long' : 'it has failed'
+      waiting.reject(unavailable(error, 'running a transaction') ?? error)
+      // A full or failing disk makes SQLite roll back everything: then the whole batch has failed.
+      if (!db.isTransaction) throw error
+      db.exec('ROLLBACK TO one; RELEASE one')
+      return null
+    } finally {
+      late.abort()
+    }
+  }
+
+  #rollback(): void {
+    const { db } = this.#options
+    if (db.isTransaction) db.exec('ROLLBACK')
+  }
+}
+
+/** `work`, unless it takes longer than `limit`. The timer is only made when `work` does not end by itself at once. */
+async function withinTime<T>(work: Promise<T>, limit: () => Promise<void>): Promise<T> {
+  let settled = false
+  const watched = work.finally(() => {
+    settled = true
+  })
+  // Statements on SQLite end within microtasks: one turn of the event loop tells a transaction that only talks
+  // to the database from one that waits for something else.
+  const turn = new Promise<void>((resolve) => setImmediate(resolve))
+  const first = await Promise.race([watched.then((value) => ({ value })), turn])
+  if (first) return first.value
+  if (settled) return watched
+  const second = await Promise.race([watched.then((value) => ({ value })), limit()])
+  if (second) return second.value
+  watched.catch(() => {})
+  throw new TransactionClosed(`it was open for more than ${OPEN_MAX_MS} ms`)
+}
