@@ -1,0 +1,207 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { StoreUnavailable } from '@garner/db'
+import { OperationConflict, QueueFull } from '@garner/jobs'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyRequest,
+  type RawServerDefault,
+} from 'fastify'
+import type { Principal } from './principal.ts'
+import {
+  badRequest,
+  conflict,
+  forbidden,
+  HttpProblem,
+  notFound,
+  type Problem,
+  tooMany,
+  unauthenticated,
+  unavailable,
+} from './problem.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is asking; null without valid credentials. Set for every route by `authenticate`. */
+    principal: Principal | null
+  }
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** Bodies other than uploads and imports: 16 KiB, larger is 413. */
+export const BODY_MAX_BYTES = 16 * 1024
+
+export interface AppOptions {
+  logger: FastifyBaseLogger
+  authenticate: (request: FastifyRequest) => Promise<Principal | null> | Principal | null
+  /** Told of every finished request. */
+  onResponse?: (request: FastifyRequest, status: number, ms: number) => void
+}
+
+/**
+ * A Fastify instance with what all features share: validation that refuses unknown fields, problem answers,
+ * the principal, and headers that every answer has. Features register their routes on it.
+ */
+export function createApp({ logger, authenticate, onResponse }: AppOptions): App {
+  const app = Fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_MAX_BYTES,
+    // Ajv would by default drop unknown fields and turn "1" into 1 in bodies; both hide a caller's mistake.
+    ajv: {
+      customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: true, allErrors: false },
+    },
+    routerOptions: { maxParamLength: 200 },
+    forceCloseConnections: 'idle',
+    requestTimeout: 30_000,
+  }).withTypeProvider<TypeBoxTypeProvider>() as App
+
+  app.decorateRequest('principal', null)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff')
+    request.principal = await authenticate(request)
+  })
+  if (onResponse) {
+    app.addHook('onResponse', async (request, reply) =>
+      onResponse(request, reply.statusCode, reply.elapsedTime),
+    )
+  }
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { problem, headers } = asProblem(error)
+    if (problem.status >= 500) {
+      request.log.error(
+        { code: error.code, kind: error.name, route: request.routeOptions.url },
+        'request failed',
+      )
+    }
+    return reply
+      .code(problem.status)
+      .headers(headers)
+      .type('application/problem+json')
+      .send(JSON.stringify(problem))
+  })
+  app.setNotFoundHandler((_request, reply) => {
+    const { problem } = notFound()
+    return reply.code(404).type('application/problem+json').send(JSON.stringify(problem))
+  })
+  return app
+}
+
+/** The approved person behind the request. Throws the 401 or 403 that says what is missing. */
+export function approved(request: FastifyRequest): Principal {
+  const { principal } = request
+  if (!principal) throw unauthenticated()
+  if (principal.status === 'pending') {
+    throw forbidden(
+      'Your account is waiting to be let in by the person who runs this Garner.',
+      'account-pending',
+    )
+  }
+  if (principal.status === 'rejected') throw forbidden('This account was not let in.', 'account-rejected')
+  return principal
+}
+
+/** The approved operator behind the request. Others get the answer of a place that does not exist. */
+export function operator(request: FastifyRequest): Principal {
+  const principal = approved(request)
+  if (principal.role !== 'admin') throw forbidden('Only the person who runs this Garner may do this.')
+  return principal
+}
+
+function asProblem(error: FastifyError): { problem: Problem; headers: Record<string, string> } {
+  const known = knownProblem(error)
+  return { problem: known.problem, headers: known.headers }
+}
+
+function knownProblem(error: FastifyError): HttpProblem {
+  if (error instanceof HttpProblem) return error
+  if (error instanceof QueueFull) {
+    const whose =
+      error.scope === 'tenant' ? `You have ${error.pending} things` : `${error.pending} things are`
+    return tooMany(
+      'queue-full',
+      `The queue is full, so this is not saved. ${whose} waiting already; try again in a few seconds.`,
+      error.retryAfterMs,
+    )
+  }
+  if (error instanceof OperationConflict) {
+    return conflict(
+      'operation-conflict',
+      'This Idempotency-Key was already used for something else; use a new one.',
+    )
+  }
+  if (error instanceof StoreUnavailable) {
+    return unavailable(
+      'The database cannot be used right now; nothing was saved. Try again in a moment.',
+      2_000,
+    )
+  }
+  if (error.validation) {
+    const context = error.validationContext ?? 'body'
+    const errors = error.validation.map((one) => ({
+      path: pathOf(context, one),
+      message: messageOf(one),
+    }))
+    return badRequest(
+      `The ${context} is not valid: ${errors.map((one) => `${one.path} ${one.message}`).join('; ')}.`,
+      errors,
+    )
+  }
+  if (error.statusCode === 413) {
+    return new HttpProblem({
+      type: 'too-large',
+      title: 'Too large',
+      status: 413,
+      detail: `The request is over ${BODY_MAX_BYTES / 1024} KiB.`,
+    })
+  }
+  if (error.statusCode === 415) {
+    return new HttpProblem({
+      type: 'unsupported-media-type',
+      title: 'Unsupported media type',
+      status: 415,
+      detail: 'Send JSON, with Content-Type: application/json.',
+    })
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return badRequest(
+      error.code === 'FST_ERR_CTP_INVALID_JSON_BODY'
+        ? 'The body is not valid JSON.'
+        : 'The request cannot be read.',
+    )
+  }
+  return new HttpProblem({
+    type: 'internal',
+    title: 'Something went wrong here',
+    status: 500,
+    detail: 'This is a fault of the server. Nothing you sent is known to be wrong.',
+  })
+}
+
+type ValidationError = NonNullable<FastifyError['validation']>[number]
+
+function pathOf(context: string, error: ValidationError): string {
+  const params = error.params as {
+    missingProperty?: string
+    additionalProperty?: string
+    additionalProperties?: string[]
+  }
+  const last = params.missingProperty ?? params.additionalProperty ?? params.additionalProperties?.[0]
+  const path = `${error.instancePath}${last ? `/${last}` : ''}`.slice(1).replaceAll('/', '.')
+  return path === '' ? context : path
+}
+
+function messageOf(error: ValidationError): string {
+  if (error.keyword === 'additionalProperties') return 'is not known here'
+  if (error.keyword === 'required') return 'is missing'
+  return error.message ?? 'is not valid'
+}
