@@ -24,7 +24,7 @@ export interface JobStore<Tx> {
   /**
    * Claims up to `limit` due jobs, in (rank, id) order, and starts an attempt on each: epoch + 1, attempt + 1,
    * lease of `leaseMs` by the store's clock. Jobs whose lease has run out count as due; their attempt is recorded
-   * as `lease_expired`. Of a kind with `perKey` n, at most n jobs of one key run at a time, over all workers;
+   * as `lease_expired`, and so is the job's `lastError`. Of a kind with `perKey` n, at most n jobs of one key run at a time, over all workers;
    * jobs beyond that are passed over and do not hold up others. Racing callers never get the same job.
    * If the caller dies after this returns: the job is due again at `leaseUntilMs`; its next claim has a higher
    * epoch. Shape: `[]` when nothing is due, which is not an error.

@@ -1,0 +1,158 @@
+import type { Around, Clock, Queryable } from '@garner/db'
+import { type Decision, decide } from './decide.ts'
+import { StoreUnavailable } from './errors.ts'
+import type { Claim, Json } from './job.ts'
+import type { JobKind, Outcome } from './kind.ts'
+import type { Ending, JobStore, PublishAnswer, WriteAnswer } from './store.ts'
+
+/** How one claim ended, as the worker counts it. */
+export type AttemptEnd =
+  | 'published'
+  | 'superseded'
+  | 'degraded'
+  | 'retried'
+  | 'dead'
+  | 'discarded'
+  | 'stale'
+  | 'released'
+
+export interface AttemptDeps<Tx> {
+  store: JobStore<Tx>
+  /** Where `isAllowed` looks at claim time, outside any transaction. */
+  read: Queryable
+  clock: Clock
+  random: () => number
+  around: Around
+  /** Told of errors that are nobody's kind of outcome: bugs, most likely. */
+  onFault: (claim: Claim, error: unknown) => void
+}
+
+/**
+ * One claimed job, from its handler to its publication.
+ *
+ * Promises. Exactly one ending is said for the claim, or none: killed anywhere, nothing of it is there and the
+ * lease brings the job back; killed after the publication's commit, all of it is there. When the store is away at
+ * the end, the publication alone is repeated, never the handler, for as long as the lease is held.
+ * Assumes. Somebody else sends heartbeats and aborts `lost` when one is refused; `stop` is aborted at shutdown.
+ */
+export async function runAttempt<Tx>(
+  deps: AttemptDeps<Tx>,
+  kind: JobKind<Tx>,
+  claim: Claim,
+  { lost, stop }: { lost: AbortSignal; stop: AbortSignal },
+): Promise<AttemptEnd> {
+  const { job } = claim
+  const signal = AbortSignal.any([lost, stop])
+  // Crashed tries count: without this a job that kills its worker would be tried for ever.
+  if (job.attempt > kind.policy.attemptsMax && job.lastError === 'lease_expired') {
+    return conclude(deps, kind, claim, lost, {
+      next: kind.degrade ? 'degrade' : 'dead',
+      reason: 'lease_expired',
+    })
+  }
+  let outcome: Outcome<Tx>
+  try {
+    if (kind.isAllowed && !(await kind.isAllowed(deps.read, job))) {
+      return ended(await publish(deps, claim, lost, { state: 'cancelled', reason: 'discarded' }), 'discarded')
+    }
+    outcome = await kind.handle({ job, payload: job.payload as Json, signal })
+  } catch (error) {
+    if (lost.aborted) return 'stale'
+    if (stop.aborted || error instanceof StoreUnavailable) return release(deps, claim, lost)
+    return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, error))
+  }
+  try {
+    const ending: Ending = {
+      state: 'succeeded',
+      ...(outcome.result !== undefined && { result: outcome.result }),
+    }
+    return ended(await publish(deps, claim, lost, ending, guarded(kind, claim, outcome.write)), 'published')
+  } catch (error) {
+    // The handler did its work and its writes failed: a fault of ours. The try is spent.
+    return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, error))
+  }
+}
+
+function decideOn<Tx>(deps: AttemptDeps<Tx>, kind: JobKind<Tx>, claim: Claim, error: unknown): Decision {
+  const decision = decide({
+    error,
+    job: claim.job,
+    policy: kind.policy,
+    canDegrade: kind.degrade !== undefined,
+    nowMs: deps.clock.nowMs(),
+    random: deps.random,
+  })
+  if (decision.reason === 'internal_error') deps.onFault(claim, error)
+  return decision
+}
+
+async function conclude<Tx>(
+  deps: AttemptDeps<Tx>,
+  kind: JobKind<Tx>,
+  claim: Claim,
+  lost: AbortSignal,
+  decision: Decision,
+): Promise<AttemptEnd> {
+  const { next, reason } = decision
+  try {
+    if (next === 'retry') {
+      const ending: Ending = { state: 'ready', outcome: 'retried', runAtMs: decision.runAtMs, reason }
+      return ended(await publish(deps, claim, lost, ending), 'retried')
+    }
+    if (next === 'dead') return ended(await publish(deps, claim, lost, { state: 'dead', reason }), 'dead')
+    const write = guarded(kind, claim, kind.degrade && ((tx) => kind.degrade!(tx, claim.job, reason)))
+    return ended(await publish(deps, claim, lost, { state: 'degraded', reason }, write), 'degraded')
+  } catch (error) {
+    if (next !== 'degrade' || error instanceof StoreUnavailable) throw error
+    // Even saving the useful part fails: kept as dead, visible and repairable.
+    deps.onFault(claim, error)
+    return ended(await publish(deps, claim, lost, { state: 'dead', reason }), 'dead')
+  }
+}
+
+async function release<Tx>(deps: AttemptDeps<Tx>, claim: Claim, lost: AbortSignal): Promise<AttemptEnd> {
+  return ended(await publish(deps, claim, lost, { state: 'ready', outcome: 'released' }), 'released')
+}
+
+/** The handler's writes behind the second look at whether the job may be done at all (J9). */
+function guarded<Tx>(
+  kind: JobKind<Tx>,
+  claim: Claim,
+  write: ((tx: Tx) => Promise<WriteAnswer>) | undefined,
+): (tx: Tx) => Promise<WriteAnswer> {
+  return async (tx) => {
+    if (kind.isAllowed && !(await kind.isAllowed(tx, claim.job))) return 'discarded'
+    return write?.(tx)
+  }
+}
+
+/** 100 ms to 2 s between tries to reach the store: long enough not to add to its trouble. */
+const STORE_WAIT_MS = { first: 100, most: 2_000 }
+
+async function publish<Tx>(
+  deps: AttemptDeps<Tx>,
+  claim: Claim,
+  lost: AbortSignal,
+  ending: Ending,
+  write?: (tx: Tx) => Promise<WriteAnswer>,
+): Promise<PublishAnswer> {
+  const fenced = async (tx: Tx): Promise<WriteAnswer> => {
+    const answer = await write?.(tx)
+    await deps.around('publish.before-commit', () => {})
+    return answer
+  }
+  for (let waitMs = STORE_WAIT_MS.first; ; waitMs = Math.min(waitMs * 2, STORE_WAIT_MS.most)) {
+    try {
+      return await deps.around('publish.after-commit', () => deps.store.publish(claim, ending, fenced))
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || lost.aborted) throw error
+      await deps.clock.sleep(waitMs, lost)
+    }
+  }
+}
+
+function ended(answer: PublishAnswer, meant: AttemptEnd): AttemptEnd {
+  if (answer === 'stale-epoch') return 'stale'
+  if (answer === 'superseded' || answer === 'discarded') return answer
+  return meant
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '@garner/db'
+import type { Claim } from './job.ts'
+import type { JobStore } from './store.ts'
+
+interface Held {
+  claim: Claim
+  lost: AbortController
+  /** By this process's own monotonic clock; from before the lease was asked for, so never later than the store's. */
+  untilMs: number
+}
+
+/**
+ * Keeps the leases of the attempts under way: one heartbeat for all of them every third of a lease, so two may
+ * fail before one runs out. A refused heartbeat aborts its attempt; so does the lease's own end when the store
+ * has not answered since, because by then another worker may hold the job.
+ */
+export class Heart<Tx> {
+  readonly #store: JobStore<Tx>
+  readonly #clock: Clock
+  readonly #leaseMs: number
+  readonly #held = new Set<Held>()
+  #beating: Promise<void> | null = null
+  #wake = new AbortController()
+
+  constructor({ store, clock, leaseMs }: { store: JobStore<Tx>; clock: Clock; leaseMs: number }) {
+    this.#store = store
+    this.#clock = clock
+    this.#leaseMs = leaseMs
+  }
+
+  /** Starts keeping a claim taken at `askedAtMs` (monotonic). `release` ends it; `lost` aborts when it is gone. */
+  hold(claim: Claim, askedAtMs: number): { lost: AbortSignal; release: () => void } {
+    const held = { claim, lost: new AbortController(), untilMs: askedAtMs + this.#leaseMs }
+    this.#held.add(held)
+    this.#beating ??= this.#beat()
+    return {
+      lost: held.lost.signal,
+      release: () => {
+        this.#held.delete(held)
+        if (this.#held.size === 0) this.#wake.abort()
+      },
+    }
+  }
+
+  async #beat(): Promise<void> {
+    this.#wake = new AbortController()
+    while (this.#held.size > 0) {
+      await this.#clock.sleep(this.#leaseMs / 3, this.#wake.signal)
+      if (this.#held.size === 0) break
+      await this.beatOnce()
+    }
+    this.#beating = null
+  }
+
+  /** One heartbeat for everything that is held. */
+  async beatOnce(): Promise<void> {
+    const all = [...this.#held]
+    const askedAtMs = this.#clock.monotonicMs()
+    try {
+      const answers = await this.#store.heartbeat(
+        all.map((one) => one.claim),
+        this.#leaseMs,
+      )
+      all.forEach((one, index) => {
+        if (answers[index] === 'extended') one.untilMs = askedAtMs + this.#leaseMs
+        else this.#lose(one)
+      })
+    } catch {
+      // The store is away. The next beat asks again; leases that run out meanwhile are given up below.
+    }
+    for (const one of all) if (one.untilMs <= this.#clock.monotonicMs()) this.#lose(one)
+  }
+
+  #lose(held: Held): void {
+    this.#held.delete(held)
+    held.lost.abort()
+  }
+}
