@@ -1,6 +1,6 @@
 import type { Around, Clock, Queryable } from '@garner/db'
 import { type Decision, decide } from './decide.ts'
-import { StoreUnavailable } from './errors.ts'
+import { Retry, StoreUnavailable } from './errors.ts'
 import type { Claim, Json } from './job.ts'
 import type { JobKind, Outcome } from './kind.ts'
 import type { Ending, JobStore, PublishAnswer, WriteAnswer } from './store.ts'
@@ -42,7 +42,6 @@ export async function runAttempt<Tx>(
   { lost, stop }: { lost: AbortSignal; stop: AbortSignal },
 ): Promise<AttemptEnd> {
   const { job } = claim
-  const signal = AbortSignal.any([lost, stop])
   // Crashed tries count: without this a job that kills its worker would be tried for ever.
   if (job.attempt > kind.policy.attemptsMax && job.lastError === 'lease_expired') {
     return conclude(deps, kind, claim, lost, {
@@ -55,11 +54,19 @@ export async function runAttempt<Tx>(
     if (kind.isAllowed && !(await kind.isAllowed(deps.read, job))) {
       return ended(await publish(deps, claim, lost, { state: 'cancelled', reason: 'discarded' }), 'discarded')
     }
-    outcome = await kind.handle({ job, payload: job.payload as Json, signal })
+    outcome = await inTime(deps.clock, kind, lost, (late) => {
+      const signal = AbortSignal.any([lost, stop, late])
+      return kind.handle({ job, payload: job.payload as Json, signal })
+    })
   } catch (error) {
     if (lost.aborted) return 'stale'
-    if (stop.aborted || error instanceof StoreUnavailable) return release(deps, claim, lost)
-    return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, error))
+    if (stop.aborted) return release(deps, claim, lost)
+    // The store's trouble is not the job's: it waits as long as its deadline lets it.
+    const isStore = error instanceof StoreUnavailable
+    const known = isStore
+      ? new Retry('store_unavailable', { attemptsMax: Number.POSITIVE_INFINITY, cause: error })
+      : error
+    return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, known))
   }
   try {
     const ending: Ending = {
@@ -70,6 +77,31 @@ export async function runAttempt<Tx>(
   } catch (error) {
     // The handler did its work and its writes failed: a fault of ours. The try is spent.
     return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, error))
+  }
+}
+
+/**
+ * The handler, for at most `attemptMs`: one that never returns would keep its slot, its key and, through the
+ * heartbeats, its lease for ever. Its late result is thrown away.
+ */
+async function inTime<Tx>(
+  clock: Clock,
+  kind: JobKind<Tx>,
+  lost: AbortSignal,
+  handle: (late: AbortSignal) => Promise<Outcome<Tx>>,
+): Promise<Outcome<Tx>> {
+  const late = new AbortController()
+  const over = new AbortController()
+  const work = handle(late.signal)
+  const timeout = clock.sleep(kind.attemptMs, AbortSignal.any([over.signal, lost])).then(() => null)
+  try {
+    const first = await Promise.race([work, timeout])
+    if (first) return first
+    work.catch(() => {})
+    late.abort()
+    throw new Retry('attempt_timeout')
+  } finally {
+    over.abort()
   }
 }
 
@@ -96,8 +128,14 @@ async function conclude<Tx>(
   const { next, reason } = decision
   try {
     if (next === 'retry') {
-      const ending: Ending = { state: 'ready', outcome: 'retried', runAtMs: decision.runAtMs, reason }
-      return ended(await publish(deps, claim, lost, ending), 'retried')
+      const { runAtMs } = decision
+      const write = guarded(
+        kind,
+        claim,
+        kind.retried && ((tx) => kind.retried!(tx, claim.job, { reason, runAtMs })),
+      )
+      const ending: Ending = { state: 'ready', outcome: 'retried', runAtMs, reason }
+      return ended(await publish(deps, claim, lost, ending, write), 'retried')
     }
     if (next === 'dead') return ended(await publish(deps, claim, lost, { state: 'dead', reason }), 'dead')
     const write = guarded(kind, claim, kind.degrade && ((tx) => kind.degrade!(tx, claim.job, reason)))

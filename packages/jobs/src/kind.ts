@@ -32,12 +32,16 @@ export interface JobKind<Tx, P extends Json = Json> {
   policy: RetryPolicy
   /** At most this many jobs of one key at a time, over all workers. Default: no limit. */
   perKey?: number
+  /** A try that takes longer is given up and counts as failed. Milliseconds. */
+  attemptMs: number
   handle(attempt: AttemptContext<P>): Promise<Outcome<Tx>>
   /**
    * Whether the job may still be done (J9): asked when it is claimed and again inside its publication. False ends
    * it as cancelled, with nothing written. Default: always.
    */
   isAllowed?(query: Tx | Queryable, job: Job): Promise<boolean>
+  /** Shows that a try has failed and when the next is due; part of that publication. */
+  retried?(tx: Tx, job: Job, next: { reason: string; runAtMs: number }): Promise<WriteAnswer>
   /** Saves the useful part when tries are used up or useless. Without it such a job is dead. */
   degrade?(tx: Tx, job: Job, reason: string): Promise<WriteAnswer>
 }

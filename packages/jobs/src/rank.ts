@@ -22,11 +22,21 @@ export function nextRank({ virtualTime, lastRank }: Backlog): number {
 }
 
 /**
- * The rank of a job that comes back after waiting (a retry, a repair). It competes from now on: it keeps its
- * place, but cannot use ranks that others have already been served past to jump ahead of them.
+ * The rank of a job whose waiting time is over (a retry, a job for later). It competes from now on: ranks that
+ * others have been served past are gone, and of the jobs of one tenant that come back together each stands one
+ * further back (`place`, from 1). Without the place a site's outage would bring a thousand retries back at one
+ * rank, before everybody's next job. Pure.
  */
-export function returningRank({ rank, virtualTime }: { rank: number; virtualTime: number }): number {
-  return Math.max(rank, virtualTime)
+export function returningRank({
+  rank,
+  virtualTime,
+  place,
+}: {
+  rank: number
+  virtualTime: number
+  place: number
+}): number {
+  return Math.max(rank, virtualTime + place * RANK_UNIT)
 }
 
 export interface Bounds {

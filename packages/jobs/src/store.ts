@@ -67,9 +67,10 @@ export interface JobStore<Tx> {
   /**
    * Starts a new generation of an ended job: new tries and a new deadline, its epoch going on. A job that is
    * waiting becomes due now, one that is running is left alone. Answers the job, or undefined if there is none;
-   * superseded jobs are not revived. Ignores the bounds: what was accepted once may be repaired.
+   * superseded jobs are not revived. Ignores the bounds, since what was accepted once may be repaired, unless
+   * `isBounded`: then QueueFull as for `submit`, for repairs that anybody may ask for.
    */
-  repair(tx: Tx, id: string): Promise<Job | undefined>
+  repair(tx: Tx, id: string, options?: { isBounded?: boolean }): Promise<Job | undefined>
 
   /** Cancels a waiting or dead job. Answers whether it did: false when there is none or it is in another state. */
   discard(tx: Tx, id: string): Promise<boolean>

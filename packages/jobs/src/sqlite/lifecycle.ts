@@ -4,6 +4,14 @@ import { nextRank } from '../rank.ts'
 import { type JobRow, toJob } from './rows.ts'
 import * as sql from './sql.ts'
 
+/** A tenant's standing: pending jobs of its own and in all, and its place in the fair order. */
+export interface Backlog {
+  total: number
+  tenant: number
+  virtualTime: number
+  lastRank: number
+}
+
 /** What happens to jobs from outside their attempts: their subject moves on or goes, an operator repairs. */
 interface Found {
   id: string
@@ -41,13 +49,18 @@ export async function discardJob(tx: Transaction, id: string, nowMs: number): Pr
   return true
 }
 
-export async function repairJob(tx: Transaction, id: string, nowMs: number): Promise<Job | undefined> {
+/** @param assertRoom throws QueueFull when the tenant or the queue has no room for one more */
+export async function repairJob(
+  tx: Transaction,
+  { id, nowMs, assertRoom }: { id: string; nowMs: number; assertRoom: (backlog: Backlog) => void },
+): Promise<Job | undefined> {
   const row = await tx.get<JobRow>(sql.ONE, id)
   if (!row) return undefined
   if (row.state === 'ready') await tx.run(sql.MAKE_DUE, nowMs, id)
   else if (row.state !== 'running' && row.state !== 'superseded') {
-    const backlog = await tx.get<{ virtualTime: number; lastRank: number }>(sql.BACKLOG, row.tenant)
-    const rank = nextRank(backlog!)
+    const backlog = (await tx.get<Backlog>(sql.BACKLOG, row.tenant))!
+    assertRoom(backlog)
+    const rank = nextRank(backlog)
     await tx.run(sql.TENANT_GAINS, row.tenant, rank)
     await tx.run(sql.QUEUE_GAINS)
     await tx.run(sql.NEW_GENERATION, rank, nowMs, nowMs, id)

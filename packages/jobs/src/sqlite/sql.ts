@@ -26,8 +26,12 @@ export const LEASES_OVER = `SELECT id, kind, key, epoch FROM jobs
   WHERE state = 'running' AND lease_until_ms <= ? ORDER BY lease_until_ms LIMIT 500`
 export const LEASE_OVER = `UPDATE jobs SET state = 'ready', hold = 0, lease_until_ms = NULL, rank = max(rank, ?),
   last_error = 'lease_expired' WHERE id = ? AND epoch = ? AND state = 'running'`
-export const RELEASE_DUE = `UPDATE jobs SET hold = 0, rank = max(rank, ?) WHERE state = 'ready' AND hold = 1 AND id IN
-  (SELECT id FROM jobs WHERE state = 'ready' AND hold = 1 AND run_at_ms <= ? ORDER BY run_at_ms LIMIT 500)`
+// The rank is returningRank of rank.ts, with its place among the tenant's jobs that come back together.
+export const RELEASE_DUE = `UPDATE jobs SET hold = 0, rank = max(rank, ? + due.place) FROM
+  (SELECT id, row_number() OVER (PARTITION BY tenant ORDER BY run_at_ms, id) AS place FROM
+    (SELECT id, tenant, run_at_ms FROM jobs WHERE state = 'ready' AND hold = 1 AND run_at_ms <= ?
+      ORDER BY run_at_ms, id LIMIT 500)) AS due
+  WHERE jobs.id = due.id`
 export const CLAIMABLE = `SELECT id, kind, key, rank FROM jobs WHERE state = 'ready' AND hold = 0
   AND kind IN (SELECT value FROM json_each(?)) ORDER BY rank, id LIMIT ?`
 export const RUNNING_OF_KEY = `SELECT count(*) AS n FROM jobs WHERE state = 'running' AND kind = ? AND key = ?`

@@ -5,7 +5,7 @@ import type { AttemptRecord, Claim, Job, JobState } from '../job.ts'
 import { type Bounds, brokenBound, nextRank } from '../rank.ts'
 import type { ClaimRequest, JobCounts, JobStore, JobTotals, Submission } from '../store.ts'
 import { claimDue } from './claim.ts'
-import { discardJob, forgetJobs, repairJob, supersedeJobs } from './lifecycle.ts'
+import { type Backlog, discardJob, forgetJobs, repairJob, supersedeJobs } from './lifecycle.ts'
 import { rememberOperation, repeatOf } from './operations.ts'
 import { publishClaim } from './publish.ts'
 import { type JobRow, toJob } from './rows.ts'
@@ -42,16 +42,16 @@ export function createSqliteStore({
   retryAfterMs = 10_000,
 }: SqliteStoreOptions): SqliteJobStore {
   const now = () => clock.nowMs()
+  const assertRoom = (backlog: Backlog) => {
+    const broken = brokenBound(backlog, bounds)
+    if (broken) throw new QueueFull({ ...broken, retryAfterMs })
+  }
 
   async function submit(tx: Transaction, submission: Submission): Promise<{ job: Job; isRepeat: boolean }> {
     const repeat = await repeatOf(tx, submission)
     if (repeat) return { job: repeat, isRepeat: true }
-    const backlog = (await tx.get<{ total: number; tenant: number; virtualTime: number; lastRank: number }>(
-      sql.BACKLOG,
-      submission.tenant,
-    ))!
-    const broken = brokenBound(backlog, bounds)
-    if (broken) throw new QueueFull({ ...broken, retryAfterMs })
+    const backlog = (await tx.get<Backlog>(sql.BACKLOG, submission.tenant))!
+    assertRoom(backlog)
     const nowMs = now()
     const runAtMs = submission.runAtMs ?? nowMs
     const rank = nextRank(backlog)
@@ -107,7 +107,8 @@ export function createSqliteStore({
     supersede: (tx, { subject, version }) => supersedeJobs(tx, { subject, version, nowMs: now() }),
     forget: (tx, subject) => forgetJobs(tx, sql.ALL_OF_SUBJECT, subject),
     forgetTenant: (tx, tenant) => forgetJobs(tx, sql.GIVEN_UP_OF_TENANT, tenant),
-    repair: (tx, id) => repairJob(tx, id, now()),
+    repair: (tx, id, { isBounded = false } = {}) =>
+      repairJob(tx, { id, nowMs: now(), assertRoom: isBounded ? assertRoom : () => {} }),
     discard: (tx, id) => discardJob(tx, id, now()),
     async get(id) {
       const row = await db.read.get<JobRow>(sql.ONE, id)
