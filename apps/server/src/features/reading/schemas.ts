@@ -6,9 +6,15 @@ import { type Static, Type } from 'typebox'
  */
 const closed = { additionalProperties: false }
 
-export const TITLE_STATUSES = ['pending', 'ready', 'none', 'timeout', 'failed', 'refused'] as const
-export const TitleStatus = Type.Union(TITLE_STATUSES.map((one) => Type.Literal(one)))
-export type TitleStatus = (typeof TITLE_STATUSES)[number]
+export const TitleStatus = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('ready'),
+  Type.Literal('none'),
+  Type.Literal('timeout'),
+  Type.Literal('failed'),
+  Type.Literal('refused'),
+])
+export type TitleStatus = Static<typeof TitleStatus>
 
 /** Where a title comes from: the page itself, the saving browser (`page_title`), or typed by a member. */
 export const TitleSource = Type.Union([Type.Literal('page'), Type.Literal('browser'), Type.Literal('hand')])

@@ -1,0 +1,246 @@
+import type { Transaction } from '@garner/db'
+import type { Job, JobStore } from '@garner/jobs'
+import { conflict, forbidden, notFound, unavailable } from '../../problem.ts'
+import { type BookmarkRow, searchLine } from './bookmark.ts'
+import { titleJob } from './fetch-title.ts'
+import { changed, marked } from './lists.ts'
+import { findBookmark, findByPage } from './queries.ts'
+
+/**
+ * What members do to links. Each function runs inside the caller's one transaction: the link, its job, the
+ * list's version and the remembered answer are durable together or not at all (J1). Killed before the commit,
+ * nothing is there and nobody was told yes; killed after it, everything is, and the worker finds the job.
+ */
+export interface LinkDeps {
+  jobs: JobStore<Transaction>
+  ids: () => string
+  nowMs: () => number
+  /** Demo's built-in site answers without a network, so its links need no politeness towards a host. */
+  isFixture: (url: string) => boolean
+  /** What the saved address is in its normalised form. */
+  pageKey: (url: string) => string
+}
+
+export interface NewLink {
+  group: string
+  owner: string
+  url: string
+  note: string
+  browserTitle: string | null
+  titleMode: 'ok' | 'timeout' | null
+  force: boolean
+}
+
+export type Saved =
+  | { row: BookmarkRow; job: Job; isDuplicate: false }
+  | { row: BookmarkRow; isDuplicate: true }
+
+/** Saves a link and submits its title job. Errors: QueueFull, and then nothing of it is stored. */
+export async function saveLink(
+  tx: Transaction,
+  deps: LinkDeps,
+  link: NewLink,
+  operationId?: string,
+): Promise<Saved> {
+  const pageKey = deps.pageKey(link.url)
+  const known = link.force ? undefined : await findByPage(tx, link.group, pageKey)
+  if (known) return { row: known, isDuplicate: true }
+  const id = deps.ids()
+  const nowMs = deps.nowMs()
+  const row: BookmarkRow = {
+    ...{ id, group_id: link.group, owner_id: link.owner, url: link.url, page_key: pageKey, note: link.note },
+    ...{ page_title: null, browser_title: link.browserTitle, hand_title: null, hand_title_by: null },
+    ...{ title_status: 'pending', title_error: null, title_checked_at_ms: null, title_tries: 0 },
+    ...{ title_next_try_at_ms: null, shown: null, final_key: null, title_mode: link.titleMode },
+    ...{ saved_at_ms: nowMs, edited_at_ms: null, edited_by: null, version: 1, source_version: 1 },
+    ...{ list_version: 0, job_id: null, search: '' },
+  }
+  const job = await submitTitleJob(tx, deps, row, operationId)
+  row.job_id = job.id
+  row.search = searchLine(row)
+  row.list_version = await changed(tx, link.group, 1)
+  await insert(tx, row)
+  return { row, job, isDuplicate: false }
+}
+
+async function submitTitleJob(
+  tx: Transaction,
+  deps: LinkDeps,
+  row: BookmarkRow,
+  operationId?: string,
+): Promise<Job> {
+  const key = deps.isFixture(row.url) ? undefined : hostOf(row.url)
+  const { job } = await deps.jobs.submit(tx, titleJob({ id: deps.ids(), row, key, operationId }))
+  return job
+}
+
+/** The host and port that a fetch of this address would ask, as the job's key; undefined for odd addresses. */
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined
+}
+
+const COLUMNS = [
+  ...['id', 'group_id', 'owner_id', 'url', 'page_key', 'note', 'page_title', 'browser_title', 'hand_title'],
+  ...[
+    'hand_title_by',
+    'title_status',
+    'title_error',
+    'title_checked_at_ms',
+    'title_tries',
+    'title_next_try_at_ms',
+  ],
+  ...[
+    'shown',
+    'final_key',
+    'title_mode',
+    'saved_at_ms',
+    'edited_at_ms',
+    'edited_by',
+    'version',
+    'source_version',
+  ],
+  ...['list_version', 'job_id', 'search'],
+] as const satisfies (keyof BookmarkRow)[]
+const INSERT = `INSERT INTO bookmarks (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`
+const UPDATE = `UPDATE bookmarks SET ${COLUMNS.slice(1)
+  .map((name) => `${name} = ?`)
+  .join(', ')} WHERE id = ?`
+
+async function insert(tx: Transaction, row: BookmarkRow): Promise<void> {
+  await tx.run(INSERT, ...COLUMNS.map((name) => row[name]))
+}
+
+async function update(tx: Transaction, row: BookmarkRow): Promise<void> {
+  await tx.run(UPDATE, ...COLUMNS.slice(1).map((name) => row[name]), row.id)
+}
+
+export interface Edit {
+  version: number
+  note?: string | undefined
+  url?: string | undefined
+  title?: string | undefined
+}
+
+/**
+ * An edit by the link's owner. A new address is a new source: the title of the old one goes, the job of the old
+ * one is superseded, and a new job is submitted, all in this transaction.
+ * Errors: 403 for another member's link, 409 with `current` when `version` is old, QueueFull.
+ */
+export async function editLink(
+  tx: Transaction,
+  deps: LinkDeps,
+  { row, by, edit, current }: { row: BookmarkRow; by: string; edit: Edit; current: () => Promise<unknown> },
+): Promise<BookmarkRow> {
+  assertOwner(row, by)
+  if (edit.version !== row.version) {
+    const detail =
+      'Someone changed this link while you were writing. Nothing is lost: compare the two and save again.'
+    throw conflict('version-conflict', detail, await current())
+  }
+  const next: BookmarkRow = { ...row, version: row.version + 1, edited_at_ms: deps.nowMs(), edited_by: by }
+  if (edit.note !== undefined) next.note = edit.note
+  if (edit.title !== undefined) {
+    next.hand_title = edit.title === '' ? null : edit.title
+    next.hand_title_by = edit.title === '' ? null : by
+  }
+  if (edit.url !== undefined && edit.url !== row.url) await changeSource(tx, deps, next, edit.url)
+  next.search = searchLine(next)
+  next.list_version = await changed(tx, row.group_id)
+  await update(tx, next)
+  return next
+}
+
+async function changeSource(tx: Transaction, deps: LinkDeps, next: BookmarkRow, url: string): Promise<void> {
+  next.url = url
+  next.page_key = deps.pageKey(url)
+  next.source_version += 1
+  Object.assign(next, {
+    ...{ page_title: null, browser_title: null, shown: null, final_key: null, title_status: 'pending' },
+    ...{ title_error: null, title_checked_at_ms: null, title_tries: 0, title_next_try_at_ms: null },
+  } satisfies Partial<BookmarkRow>)
+  await deps.jobs.supersede(tx, { subject: subjectOf(next.id), version: next.source_version })
+  next.job_id = (await submitTitleJob(tx, deps, next)).id
+}
+
+/**
+ * Looks for the title again: a new generation of the link's job. A title that is there stays until a better one
+ * has come. Errors: QueueFull.
+ */
+export async function refreshLink(tx: Transaction, deps: LinkDeps, row: BookmarkRow): Promise<Job> {
+  const repaired =
+    row.job_id === null ? undefined : await deps.jobs.repair(tx, row.job_id, { isBounded: true })
+  const job = repaired && repaired.state !== 'superseded' ? repaired : await submitTitleJob(tx, deps, row)
+  const next: BookmarkRow = { ...row, job_id: job.id, title_tries: 0, title_next_try_at_ms: null }
+  if (row.page_title === null) next.title_status = 'pending'
+  next.list_version = await changed(tx, row.group_id)
+  await update(tx, next)
+  return job
+}
+
+/** Takes a link away with its job, its marks and its remembered answers. Errors: 403 for another member's link. */
+export async function deleteLink(
+  tx: Transaction,
+  deps: LinkDeps,
+  row: BookmarkRow,
+  by: string,
+): Promise<void> {
+  assertOwner(row, by)
+  await deps.jobs.forget(tx, subjectOf(row.id))
+  await tx.run('DELETE FROM bookmarks WHERE id = ?', row.id)
+  await changed(tx, row.group_id, -1)
+}
+
+/** All links of a person, as `deleteLink` takes one: for the end of their account. */
+export async function deleteLinksOf(tx: Transaction, deps: LinkDeps, userId: string): Promise<void> {
+  const rows = await tx.all<BookmarkRow>('SELECT * FROM bookmarks WHERE owner_id = ?', userId)
+  for (const row of rows) await deleteLink(tx, deps, row, userId)
+  const groups = await tx.all<{ group_id: string }>(
+    'SELECT DISTINCT group_id FROM read_marks WHERE user_id = ?',
+    userId,
+  )
+  await tx.run('DELETE FROM read_marks WHERE user_id = ?', userId)
+  for (const { group_id } of groups) await marked(tx, group_id)
+}
+
+/** One member's own mark. Saying it twice changes nothing. */
+export async function markRead(
+  tx: Transaction,
+  deps: LinkDeps,
+  { row, by, isRead }: { row: BookmarkRow; by: string; isRead: boolean },
+): Promise<void> {
+  const { changes } = isRead
+    ? await tx.run(
+        'INSERT INTO read_marks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        ...[row.group_id, by, row.id, deps.nowMs()],
+      )
+    : await tx.run(
+        'DELETE FROM read_marks WHERE group_id = ? AND user_id = ? AND bookmark_id = ?',
+        ...[row.group_id, by, row.id],
+      )
+  if (changes > 0) await marked(tx, row.group_id)
+}
+
+export function subjectOf(bookmarkId: string): string {
+  return `bookmark:${bookmarkId}`
+}
+
+/** The link, if this person may see it; else the 404 of a thing that is not there. */
+export async function visibleLink(
+  tx: Transaction,
+  id: string,
+  isMember: (group: string) => Promise<boolean>,
+): Promise<BookmarkRow> {
+  const row = await findBookmark(tx, id)
+  if (!row || !(await isMember(row.group_id))) throw notFound()
+  return row
+}
+
+function assertOwner(row: BookmarkRow, by: string): void {
+  if (row.owner_id !== by)
+    throw forbidden('Only the person who saved this link can change it.', 'not-the-owner')
+}
+
+/** What a reader is told when a list is asked for in a version that is not there yet (C5). */
+export function notYet(): Error {
+  return unavailable('The list has not reached the version you asked for; try again in a moment.', 1_000)
+}

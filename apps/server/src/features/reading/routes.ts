@@ -1,0 +1,322 @@
+import type { Around, Database, Transaction } from '@garner/db'
+import type { AttemptRecord, Job, Json } from '@garner/jobs'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type App, approved } from '../../http.ts'
+import { type Answer, answerOnce, forgetThing, operationOf, sendAnswer } from '../../idempotency.ts'
+import type { Principal } from '../../principal.ts'
+import { badRequest, forbidden, notFound } from '../../problem.ts'
+import { type BookmarkRow, instant, toBookmark } from './bookmark.ts'
+import { decodeCursor } from './cursor.ts'
+import {
+  deleteLink,
+  editLink,
+  type LinkDeps,
+  markRead,
+  notYet,
+  refreshLink,
+  saveLink,
+  visibleLink,
+} from './links.ts'
+import { standingOf } from './lists.ts'
+import type { People } from './people.ts'
+import { dress, findBookmark, listBookmarks } from './queries.ts'
+import {
+  type Bookmark,
+  type BookmarkDetail,
+  EditBookmark,
+  ListQuery,
+  MarkRead,
+  SaveBookmark,
+  type SavedBookmark,
+} from './schemas.ts'
+import { cleanLine, cleanText } from './text.ts'
+
+export interface ReadingDeps extends LinkDeps {
+  db: Database
+  people: People
+  around: Around
+  isDemo: boolean
+  /** Tries that a title gets, for showing "try 2 of 4". */
+  attemptsMax: number
+  checkUrl: (text: string) => { ok: true; url: string } | { ok: false; message: string }
+  /** Told after a commit that something of this group can be seen to have changed. */
+  onChange: (group: string) => void
+  /** Told after a commit that there is work. */
+  onWork: () => void
+  /** Counts each list read that is asked for, and how it ended. */
+  onRead: (result: 'offered' | 'origin' | 'rejected') => void
+}
+
+/** The routes of the reading list, under /api/bookmarks and, for old scripts, under /bookmarks. */
+export function registerReading(app: App, deps: ReadingDeps): void {
+  for (const prefix of ['/api/bookmarks', '/bookmarks']) registerAt(app, prefix, deps)
+}
+
+function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
+  const { db } = deps
+
+  app.post(prefix, { schema: { body: SaveBookmark } }, async (request, reply) => {
+    const who = approved(request)
+    const link = newLink(deps, request.body)
+    const operation = operationOf(request, who.userId, request.body as Json)
+    const answer = await submitting(deps, (tx) =>
+      answerOnce(tx, { operation, nowMs: deps.nowMs() }, async () => {
+        const { row, answer } = await save(tx, deps, who, link)
+        reply.header('x-garner-version', row.list_version)
+        return answer
+      }),
+    )
+    return sendAnswer(reply, answer)
+  })
+
+  app.get(prefix, { schema: { querystring: ListQuery } }, async (request, reply) => {
+    const who = approved(request)
+    deps.onRead('offered')
+    try {
+      const answer = await list(deps, who, request, request.query, reply)
+      deps.onRead('origin')
+      return answer
+    } catch (error) {
+      deps.onRead('rejected')
+      throw error
+    }
+  })
+
+  app.get<{ Params: { id: string } }>(`${prefix}/:id`, async (request) => {
+    const who = approved(request)
+    const row = await findBookmark(db.read, request.params.id)
+    if (!row || !(await deps.people.membership(db.read, who.userId, row.group_id))) throw notFound()
+    const found = row.job_id === null ? undefined : await deps.jobs.get(row.job_id)
+    const [item] = await dress(db.read, deps.people, [row], who.userId)
+    return { ...item!, job: found ? toJobDetail(deps, found) : null } satisfies BookmarkDetail
+  })
+
+  app.patch<{ Params: { id: string }; Body: EditBookmark }>(
+    `${prefix}/:id`,
+    { schema: { body: EditBookmark } },
+    async (request, reply) => {
+      const who = approved(request)
+      const { version, note, url, title } = request.body
+      const edit = {
+        version,
+        note: note === undefined ? undefined : cleanText(note),
+        url: url === undefined ? undefined : checkedUrl(deps, url),
+        title: title === undefined ? undefined : cleanLine(title),
+      }
+      const { item, listVersion } = await submitting(deps, async (tx) => {
+        const row = await visibleLink(tx, request.params.id, memberCheck(tx, deps, who))
+        const current = async () => (await dress(tx, deps.people, [row], who.userId))[0]
+        const next = await editLink(tx, deps, { row, by: who.userId, edit, current })
+        // The remembered answer to the save describes what the link no longer is.
+        if (edit.url !== undefined) await forgetThing(tx, row.id)
+        tellAfter(tx, deps, row.group_id)
+        const [item] = await dress(tx, deps.people, [next], who.userId)
+        return { item: item!, listVersion: next.list_version }
+      })
+      reply.header('x-garner-version', listVersion)
+      return item
+    },
+  )
+
+  app.patch<{ Params: { id: string }; Body: MarkRead }>(
+    `${prefix}/:id/read`,
+    { schema: { body: MarkRead } },
+    async (request) => {
+      const who = approved(request)
+      return db.transaction(async (tx) => {
+        const row = await visibleLink(tx, request.params.id, memberCheck(tx, deps, who))
+        await markRead(tx, deps, { row, by: who.userId, isRead: request.body.is_read })
+        tellAfter(tx, deps, row.group_id)
+        return (await dress(tx, deps.people, [row], who.userId))[0]
+      })
+    },
+  )
+
+  app.post<{ Params: { id: string } }>(`${prefix}/:id/refresh`, async (request, reply) => {
+    const who = approved(request)
+    if (request.body !== undefined && request.body !== null && JSON.stringify(request.body) !== '{}') {
+      throw badRequest('A refresh has no body.')
+    }
+    const { id } = request.params
+    const operation = operationOf(request, who.userId, { refresh: id })
+    const answer = await submitting(deps, (tx) =>
+      answerOnce(tx, { operation, nowMs: deps.nowMs() }, async () => {
+        const row = await visibleLink(tx, id, memberCheck(tx, deps, who))
+        const job = await refreshLink(tx, deps, row)
+        tellAfter(tx, deps, row.group_id)
+        const [item] = await dress(tx, deps.people, [(await findBookmark(tx, id))!], who.userId, jobRef(job))
+        return { status: 202, body: JSON.stringify(item), thing: id }
+      }),
+    )
+    return sendAnswer(reply, answer)
+  })
+
+  app.delete<{ Params: { id: string } }>(`${prefix}/:id`, async (request, reply) => {
+    const who = approved(request)
+    const listVersion = await db.transaction(async (tx) => {
+      const row = await visibleLink(tx, request.params.id, memberCheck(tx, deps, who))
+      await deleteLink(tx, deps, row, who.userId)
+      await forgetThing(tx, row.id)
+      tellAfter(tx, deps, row.group_id)
+      return (await standingOf(tx, row.group_id)).version
+    })
+    return reply.code(204).header('x-garner-version', listVersion).send()
+  })
+}
+
+type CheckedLink = Omit<Parameters<typeof saveLink>[2], 'group' | 'owner'> & { group: string | undefined }
+
+function newLink(deps: ReadingDeps, body: SaveBookmark): CheckedLink {
+  if (body.title_mode !== undefined && !deps.isDemo) {
+    throw badRequest('title_mode is only for demo mode.', [
+      { path: 'title_mode', message: 'is only for demo mode' },
+    ])
+  }
+  const browserTitle = cleanLine(body.page_title ?? '')
+  return {
+    group: body.group,
+    url: checkedUrl(deps, body.url),
+    note: cleanText(body.note ?? ''),
+    browserTitle: browserTitle === '' ? null : browserTitle,
+    titleMode: body.title_mode ?? null,
+    force: body.force ?? false,
+  }
+}
+
+function checkedUrl(deps: ReadingDeps, text: string): string {
+  const checked = deps.checkUrl(text)
+  if (checked.ok) return checked.url
+  throw badRequest(checked.message, [{ path: 'url', message: checked.message }])
+}
+
+async function save(
+  tx: Transaction,
+  deps: ReadingDeps,
+  who: Principal,
+  link: CheckedLink,
+): Promise<{ row: BookmarkRow; answer: Answer }> {
+  const group = link.group ?? (await deps.people.defaultGroup(tx, who.userId))
+  if (group === null)
+    throw forbidden('You are in no group yet, so there is no list to save to.', 'not-a-member')
+  if (!(await deps.people.membership(tx, who.userId, group))) throw notAMember()
+  const saved = await saveLink(tx, deps, { ...link, group, owner: who.userId })
+  tellAfter(tx, deps, group)
+  if (saved.isDuplicate) {
+    const [item] = await dress(tx, deps.people, [saved.row], who.userId)
+    const body: SavedBookmark = { ...item!, duplicate: true }
+    return { row: saved.row, answer: { status: 200, body: JSON.stringify(body), thing: saved.row.id } }
+  }
+  const item = toBookmark(saved.row, {
+    nameOf: () => who.name,
+    isRead: false,
+    readBy: [],
+    alsoSavedAs: null,
+    job: jobRef(saved.job),
+  })
+  return { row: saved.row, answer: { status: 201, body: JSON.stringify(item), thing: saved.row.id } }
+}
+
+async function list(
+  deps: ReadingDeps,
+  who: Principal,
+  request: FastifyRequest,
+  query: ListQuery,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { db, people } = deps
+  const group = query.group ?? (await people.defaultGroup(db.read, who.userId))
+  if (group === null) throw forbidden('You are in no group yet, so there is no list to show.', 'not-a-member')
+  if (!(await people.membership(db.read, who.userId, group))) throw notAMember()
+  const after = query.after === undefined ? undefined : decodeCursor(query.after)
+  if (query.after !== undefined && !after) {
+    throw badRequest('after is not a place in a list; take it from `next`.', [
+      { path: 'after', message: 'is not a cursor' },
+    ])
+  }
+  const standing = await standingOf(db.read, group)
+  if (standing.version < minVersion(request)) throw notYet()
+  const etag = `W/"${standing.version}.${standing.marksVersion}"`
+  reply.headers({
+    etag,
+    'x-garner-version': standing.version,
+    'cache-control': 'private, no-cache',
+    'cache-status': 'garner; fwd=bypass',
+    vary: 'cookie, authorization, x-demo-user',
+  })
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  const page = await deps.around('origin.read', () =>
+    listBookmarks(db.read, people, {
+      group,
+      asking: who.userId,
+      unread: query.unread ?? false,
+      mine: query.mine ?? false,
+      q: query.q ?? '',
+      after,
+      limit: query.limit ?? 50,
+      newestFirst: query.sort === '-saved_at',
+    }),
+  )
+  reply.header('x-garner-version', page.version)
+  return page
+}
+
+function minVersion(request: FastifyRequest): number {
+  const text = request.headers['x-garner-min-version']
+  if (text === undefined) return 0
+  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
+    throw badRequest('X-Garner-Min-Version must be a whole number.')
+  return Number(text)
+}
+
+/** One transaction that submits work, with the two seams around its commit. */
+async function submitting<T>(deps: ReadingDeps, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return deps.around('submit.after-commit', () =>
+    deps.db.transaction(async (tx) => {
+      const value = await work(tx)
+      await deps.around('submit.before-commit', () => {})
+      tx.afterCommit(deps.onWork)
+      return value
+    }),
+  )
+}
+
+function memberCheck(
+  tx: Transaction,
+  deps: ReadingDeps,
+  who: Principal,
+): (group: string) => Promise<boolean> {
+  return async (group) => (await deps.people.membership(tx, who.userId, group)) !== null
+}
+
+function tellAfter(tx: Transaction, deps: ReadingDeps, group: string): void {
+  tx.afterCommit(() => deps.onChange(group))
+}
+
+function notAMember(): Error {
+  return forbidden(
+    'You are not in this group, or there is no such group. Ask one of its members to add you.',
+    'not-a-member',
+  )
+}
+
+function jobRef(job: Job): Bookmark['job'] {
+  return { id: job.id, state: job.state }
+}
+
+function toJobDetail(
+  deps: ReadingDeps,
+  { job, attempts }: { job: Job; attempts: AttemptRecord[] },
+): BookmarkDetail['job'] {
+  const isWaiting = job.state === 'ready'
+  return {
+    ...{ id: job.id, state: job.state, generation: job.generation, attempts_max: deps.attemptsMax },
+    attempts: attempts.map((one) => ({
+      attempt: one.attempt,
+      started_at: instant(one.startedAtMs),
+      ended_at: instant(one.endedAtMs),
+      outcome: one.outcome,
+      error: one.error,
+    })),
+    next_try_at: isWaiting ? instant(job.runAtMs) : null,
+  }
+}
