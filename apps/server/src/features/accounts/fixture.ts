@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { type Around, type Clock, type Database, ManualClock, migrate } from '@garner/db'
+import { openSqlite } from '@garner/db/sqlite'
+import type { LightMyRequestResponse } from 'fastify'
+import { pino } from 'pino'
+import { type App, approved, createApp } from '../../http.ts'
+import { serverMigrations } from '../../idempotency.ts'
+import { type AccountsOptions, accountsMigrations, type Changed, createAccounts } from './index.ts'
+
+/** A server with accounts alone, for tests: real Fastify, real Better Auth, SQLite. */
+export interface World {
+  app: App
+  db: Database
+  clock: ManualClock
+  changes: Changed[]
+  /** What the parts of a deletion were asked to do, in order. */
+  purged: string[]
+  /** One log line each. */
+  log: string[]
+  ask: (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, options?: Ask) => Promise<Answer>
+  signUp: (name: string, headers?: Record<string, string>) => Promise<Answer>
+  /** Signs up, and lets in unless it is the first; the cookie of the session. */
+  person: (name: string) => Promise<{ id: string; cookie: string }>
+  close: () => Promise<void>
+}
+
+export interface Ask {
+  as?: string | undefined
+  cookie?: string | undefined
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+export type Answer = LightMyRequestResponse & { cookie: string }
+
+export const SECRET = 'a secret for tests that is long enough to sign with'
+export const PASSWORD = 'correct horse battery'
+
+export interface WorldOptions extends Partial<Pick<AccountsOptions, 'isDemo' | 'purges' | 'baseUrl'>> {
+  path?: string
+  around?: Around
+}
+
+export async function world(options: WorldOptions = {}): Promise<World> {
+  const { path = ':memory:', isDemo = false } = options
+  // Better Auth looks at the machine's own clock for the life of a session, so this one starts there.
+  const clock = new ManualClock(new Date().getTime())
+  const db = openSqlite({ path, clock })
+  await migrate(db, [serverMigrations, accountsMigrations], clock)
+  const changes: Changed[] = []
+  const purged: string[] = []
+  const log: string[] = []
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) })
+  let made = 0
+  const accounts = createAccounts({
+    db,
+    clock,
+    ids: () => `id-${++made}`,
+    // Different for each call, and the same in each run.
+    randomBytes: (n) => createHash('sha512').update(`bytes ${++made}`).digest().subarray(0, n),
+    around: options.around,
+    secret: SECRET,
+    baseUrl: options.baseUrl,
+    isDemo,
+    purges: options.purges ?? {
+      queue: async (userId) => void purged.push(`queue of ${userId}`),
+      photos: async (userId) => void purged.push(`photos of ${userId}`),
+      rows: async (_tx, userId) => void purged.push(`rows of ${userId}`),
+    },
+    countsOf: async (_userId, ids) => new Map(ids.map((id) => [id, { links: 3, unread: 2 }])),
+    onChange: (change) => changes.push(change),
+    logger,
+  })
+  if (isDemo) await accounts.seedDemo()
+  const app = createApp({ logger, authenticate: accounts.authenticate })
+  accounts.register(app)
+  // Stands for the routes of the other features.
+  app.get('/api/elsewhere', async (request) => approved(request))
+  app.post('/api/elsewhere', async (request) => approved(request))
+
+  const ask: World['ask'] = async (method, url, { as, cookie, headers, body } = {}) => {
+    const answer = await app.inject({
+      method,
+      url,
+      headers: {
+        ...(as !== undefined && { 'x-demo-user': as }),
+        ...(cookie !== undefined && { cookie }),
+        ...headers,
+      },
+      ...(body !== undefined && { payload: body as object }),
+    })
+    const cookies = answer.cookies.filter((one) => one.value !== '')
+    return Object.assign(answer, {
+      cookie: cookies.map(({ name, value }) => `${name}=${encodeURIComponent(value)}`).join('; '),
+    })
+  }
+  const signUp: World['signUp'] = (name, headers = {}) =>
+    ask('POST', '/api/auth/sign-up/email', {
+      headers,
+      body: { name, email: `${name}@example.org`, password: PASSWORD },
+    })
+  const person: World['person'] = async (name) => {
+    const answer = await signUp(name)
+    const id = answer.json().user.id
+    await db.transaction(async (tx) => {
+      await tx.run("UPDATE users SET status = 'approved' WHERE id = ?", id)
+    })
+    return { id, cookie: answer.cookie }
+  }
+  return {
+    app,
+    db,
+    clock,
+    changes,
+    purged,
+    log,
+    ask,
+    signUp,
+    person,
+    async close() {
+      await app.close()
+      await db.close()
+    },
+  }
+}
+
+/** A clock whose sleepers wake at once: for deadlines that a test wants to see pass. */
+export function impatient(clock: Clock): Clock {
+  return { nowMs: clock.nowMs, monotonicMs: clock.monotonicMs, sleep: async () => {} }
+}

@@ -1,0 +1,101 @@
+import type { Around, Clock, Database } from '@garner/db'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { App } from '../../http.ts'
+import type { Principal } from '../../principal.ts'
+import { accountRead } from './account-read.ts'
+import { adminRoutes } from './admin-routes.ts'
+import { authRoutes } from './auth-routes.ts'
+import { Authenticator } from './authenticate.ts'
+import { type Changed, changes } from './changes.ts'
+import { Deletion, type Purges } from './deletion.ts'
+import { seedDemo } from './demo.ts'
+import { type GroupCounts, groupRoutes } from './group-routes.ts'
+import { Identity } from './identity.ts'
+import { meRoutes } from './me-routes.ts'
+import { claimSetup } from './people.ts'
+import { makeSeal } from './seal.ts'
+import { SessionCookie } from './session-cookie.ts'
+import { tokenRoutes } from './token-routes.ts'
+import { ApiTokens } from './tokens.ts'
+
+/** Everything that the rest of the server may use of accounts. */
+export type { Changed } from './changes.ts'
+export type { Purges } from './deletion.ts'
+export type { GroupCounts } from './group-routes.ts'
+export { defaultGroup, type Membership, membership, membersOf, notAMember } from './groups.ts'
+export { accountsMigrations } from './migrations.ts'
+export { isApproved, isSetUp } from './people.ts'
+
+export interface AccountsOptions {
+  db: Database
+  clock: Clock
+  ids: () => string
+  randomBytes: (n: number) => Uint8Array
+  /** The seams `account.read`, `purge.after-queue` and `purge.after-photos`. Left out: nothing stands between. */
+  around?: Around | undefined
+  /** Signs cookies; at least 32 random characters, the same for every process and every start. */
+  secret: string
+  /** The public address (`https://garner.example`), where a proxy hides it; also decides on secure cookies. */
+  baseUrl?: string | undefined
+  isDemo: boolean
+  purges: Purges
+  countsOf: (userId: string, groupIds: string[]) => Promise<Map<string, GroupCounts>>
+  /** Told of changes that are durable; see `Changed`. */
+  onChange: (change: Changed) => void
+  logger: FastifyBaseLogger
+}
+
+export interface Accounts {
+  /** For `createApp`: who is asking, for every request. */
+  authenticate: (request: FastifyRequest) => Promise<Principal | null>
+  register: (app: App) => void
+  /** Puts the demo people in place; safe to repeat. */
+  seedDemo: () => Promise<void>
+  /** Loads what signing in needs (0.65 s, 50 MB) before someone waits for it. Not needed in demo mode. */
+  warmUp: () => Promise<void>
+}
+
+export function createAccounts(options: AccountsOptions): Accounts {
+  const { db, clock, ids, randomBytes, around, secret, baseUrl, isDemo, purges, countsOf, logger } = options
+  const isSecure = baseUrl?.startsWith('https:') ?? false
+  const changed = changes(options.onChange)
+  const read = accountRead({ around, clock })
+  const cookie = new SessionCookie({ secret, secure: isSecure })
+  const tokens = new ApiTokens({ db, clock, ids, randomBytes, logger })
+  const identity = new Identity({ db, clock, ids, secret, baseUrl, isSecure, logger })
+  const authenticator = new Authenticator({ db, clock, read, cookie, tokens, isDemo, baseUrl })
+  const deletion = new Deletion({
+    db,
+    around: around ?? (async (_point, effect) => effect()),
+    purges,
+    isDemo,
+    changed,
+    logger,
+  })
+  const claim = (userId: string) =>
+    db.transaction(async (tx) => {
+      const isFirst = await claimSetup(tx, userId, { ids, nowMs: clock.nowMs() })
+      changed(tx, { kind: 'account', id: userId })
+      return isFirst
+    })
+
+  return {
+    authenticate: authenticator.authenticate,
+    register(app) {
+      authRoutes(app, {
+        identity,
+        isDemo,
+        baseUrl,
+        onSignUp: async (userId) => {
+          await claim(userId)
+        },
+      })
+      meRoutes(app, { db, read, isDemo, identity, authenticator, cookie, deletion, claimSetup: claim })
+      groupRoutes(app, { db, clock, ids, read, isDemo, countsOf, changed })
+      tokenRoutes(app, { db, clock, read, tokens, seal: makeSeal({ secret, randomBytes }) })
+      adminRoutes(app, { db, clock, ids, read, isDemo, changed })
+    },
+    seedDemo: () => seedDemo(db, clock),
+    warmUp: () => identity.warmUp(),
+  }
+}
