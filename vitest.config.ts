@@ -1,0 +1,39 @@
+import { defineConfig } from 'vitest/config'
+
+/**
+ * Two projects. `unit` stays within its own process and runs in parallel. `system` starts real Garner processes and
+ * real browsers, whose timeouts mean something: one file at a time, after the others, since two of them at once on a
+ * machine with two cores measure each other.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: [
+            'packages/*/{src,testing}/**/*.test.ts',
+            'apps/server/src/**/*.test.ts',
+            'apps/web/src/**/*.test.{ts,tsx}',
+            'examples/**/*.test.ts',
+            'bench/**/*.test.ts',
+            'scripts/**/*.test.mjs',
+          ],
+          sequence: { groupOrder: 0 },
+          testTimeout: 10_000,
+        },
+      },
+      {
+        test: {
+          name: 'system',
+          include: ['tests/**/*.test.ts', 'apps/web/testing/**/*.test.{ts,tsx}'],
+          sequence: { groupOrder: 1 },
+          fileParallelism: false,
+          // A process starts within 2 s, on a busy machine within 10; a browser test starts two.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+})
