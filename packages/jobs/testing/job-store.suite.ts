@@ -1,0 +1,44 @@
+import { describe } from 'vitest'
+import { boundTests } from './suite/bounds.ts'
+import { claimTests } from './suite/claim.ts'
+import { contractOf, type Deviation, type OpenStore } from './suite/contract.ts'
+import { fairnessTests } from './suite/fairness.ts'
+import { keyTests } from './suite/keys.ts'
+import { leaseTests } from './suite/leases.ts'
+import { lifecycleTests } from './suite/lifecycle.ts'
+import { publishTests } from './suite/publish.ts'
+import { raceTests } from './suite/races.ts'
+import { readingTests } from './suite/reading.ts'
+import { submitTests } from './suite/submit.ts'
+
+export type { Deviation, OpenStore, StoreUnderTest } from './suite/contract.ts'
+
+export interface JobStoreSuite<Tx> {
+  /** Of the store, as it shall stand in the report. */
+  name: string
+  /** Opens an empty store. Called once for each test, which closes it again. */
+  open: OpenStore<Tx>
+  /** Where the store is allowed to differ; each with its reason and a test of what happens instead. */
+  deviations?: Deviation<Tx>[]
+}
+
+/**
+ * The conformance suite of `JobStore` (src/store.ts): one test or more for each of its sentences. Call it at the
+ * top of a Vitest file. It works on any store: hand over how to open one.
+ */
+export function describeJobStore<Tx>({ name, open, deviations = [] }: JobStoreSuite<Tx>): void {
+  describe(`job store: ${name}`, () => {
+    const contract = contractOf(open, deviations)
+    submitTests(contract)
+    boundTests(contract)
+    claimTests(contract)
+    fairnessTests(contract)
+    keyTests(contract)
+    leaseTests(contract)
+    publishTests(contract)
+    lifecycleTests(contract)
+    readingTests(contract)
+    raceTests(contract)
+    contract.assertDeviationsAreUsed()
+  })
+}
