@@ -1,5 +1,4 @@
-import type { Around, Clock } from '@garner/db'
-import { unavailable } from '../../problem.ts'
+import { type Around, type Clock, StoreUnavailable } from '@garner/db'
 
 /**
  * The one way to ask who someone is and what they belong to.
@@ -12,14 +11,17 @@ export type AccountRead = <T>(effect: () => Promise<T>) => Promise<T>
 /** 2 s: a healthy read takes microseconds; at much more, callers pile up behind a database that is gone. */
 const READ_MAX_MS = 2_000
 
-/** @param around the seam `account.read`; left out, the read is made directly. */
+/**
+ * @param around the seam `account.read`; left out, the read is made directly.
+ * Errors of what it returns: StoreUnavailable after 2 s of silence; what the read or the seam throws.
+ */
 export function accountRead({ around, clock }: { around: Around | undefined; clock: Clock }): AccountRead {
   if (!around) return (effect) => effect()
+  const turn = turnOfTheLoop()
   return async (effect) => {
     const reading = around('account.read', effect)
-    // A read that ends by itself costs one turn of the event loop at most; only a silent one gets a timer.
-    const turn = new Promise<void>((resolve) => setImmediate(resolve))
-    const first = await Promise.race([reading.then((value) => ({ value })), turn])
+    // A read of SQLite ends within this turn of the event loop. Only one that does not gets a timer.
+    const first = await Promise.race([reading.then((value) => ({ value })), turn()])
     if (first) return first.value
     const late = new AbortController()
     try {
@@ -32,9 +34,20 @@ export function accountRead({ around, clock }: { around: Around | undefined; clo
       late.abort()
     }
     reading.catch(() => {})
-    throw unavailable(
-      'Garner cannot check who you are right now, so it shows nothing. Try again in a moment.',
-      2_000,
+    throw new StoreUnavailable('busy', 'reading an account')
+  }
+}
+
+/** The end of the current turn of the event loop, one promise for all who ask in it. */
+function turnOfTheLoop(): () => Promise<void> {
+  let current: Promise<void> | null = null
+  return () => {
+    current ??= new Promise((resolve) =>
+      setImmediate(() => {
+        current = null
+        resolve()
+      }),
     )
+    return current
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Around, type Clock, type Database, ManualClock, migrate } from '@garner/db'
+import { type Around, type Clock, type Database, ManualClock, migrate, systemClock } from '@garner/db'
 import { openSqlite } from '@garner/db/sqlite'
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
@@ -44,7 +44,7 @@ export interface WorldOptions extends Partial<Pick<AccountsOptions, 'isDemo' | '
 export async function world(options: WorldOptions = {}): Promise<World> {
   const { path = ':memory:', isDemo = false } = options
   // Better Auth looks at the machine's own clock for the life of a session, so this one starts there.
-  const clock = new ManualClock(new Date().getTime())
+  const clock = new ManualClock(systemClock().nowMs())
   const db = openSqlite({ path, clock })
   await migrate(db, [serverMigrations, accountsMigrations], clock)
   const changes: Changed[] = []

@@ -1,4 +1,4 @@
-import type { Around, Clock, Database } from '@garner/db'
+import type { Around, Clock, Database, Queryable } from '@garner/db'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { App } from '../../http.ts'
 import type { Principal } from '../../principal.ts'
@@ -10,9 +10,10 @@ import { type Changed, changes } from './changes.ts'
 import { Deletion, type Purges } from './deletion.ts'
 import { seedDemo } from './demo.ts'
 import { type GroupCounts, groupRoutes } from './group-routes.ts'
+import { defaultGroup, type Membership, membership } from './groups.ts'
 import { Identity } from './identity.ts'
 import { meRoutes } from './me-routes.ts'
-import { claimSetup } from './people.ts'
+import { claimSetup, isApproved, namesOf } from './people.ts'
 import { makeSeal } from './seal.ts'
 import { SessionCookie } from './session-cookie.ts'
 import { tokenRoutes } from './token-routes.ts'
@@ -24,7 +25,7 @@ export type { Purges } from './deletion.ts'
 export type { GroupCounts } from './group-routes.ts'
 export { defaultGroup, type Membership, membership, membersOf, notAMember } from './groups.ts'
 export { accountsMigrations } from './migrations.ts'
-export { isApproved, isSetUp } from './people.ts'
+export { isSetUp } from './people.ts'
 
 export interface AccountsOptions {
   db: Database
@@ -45,10 +46,26 @@ export interface AccountsOptions {
   logger: FastifyBaseLogger
 }
 
+/**
+ * What other features ask about people, inside a transaction or on the read side. Errors: StoreUnavailable, when it
+ * cannot be known; then nothing may be shown or done.
+ */
+export interface People {
+  /** This person's part in the group; null when they have none, were turned away, or there is no such group. */
+  membership(q: Queryable, userId: string, groupId: string): Promise<Membership | null>
+  /** The group that a save without a group goes to; null for someone in no group. */
+  defaultGroup(q: Queryable, userId: string): Promise<string | null>
+  /** Whether work may be done for this account: asked when a job is claimed, and again when it publishes. */
+  isApproved(q: Queryable, userId: string): Promise<boolean>
+  /** Names by id, for the ids that exist. */
+  namesOf(q: Queryable, userIds: string[]): Promise<Map<string, string>>
+}
+
 export interface Accounts {
   /** For `createApp`: who is asking, for every request. */
   authenticate: (request: FastifyRequest) => Promise<Principal | null>
   register: (app: App) => void
+  people: People
   /** Puts the demo people in place; safe to repeat. */
   seedDemo: () => Promise<void>
   /** Loads what signing in needs (0.65 s, 50 MB) before someone waits for it. Not needed in demo mode. */
@@ -94,6 +111,12 @@ export function createAccounts(options: AccountsOptions): Accounts {
       groupRoutes(app, { db, clock, ids, read, isDemo, countsOf, changed })
       tokenRoutes(app, { db, clock, read, tokens, seal: makeSeal({ secret, randomBytes }) })
       adminRoutes(app, { db, clock, ids, read, isDemo, changed })
+    },
+    people: {
+      membership: (q, userId, groupId) => read(() => membership(q, userId, groupId)),
+      defaultGroup: (q, userId) => read(() => defaultGroup(q, userId)),
+      isApproved: (q, userId) => read(() => isApproved(q, userId)),
+      namesOf,
     },
     seedDemo: () => seedDemo(db, clock),
     warmUp: () => identity.warmUp(),

@@ -36,6 +36,15 @@ export async function isApproved(q: Queryable, userId: string): Promise<boolean>
   return row !== undefined
 }
 
+/** Names by id, for the ids that exist. */
+export async function namesOf(q: Queryable, userIds: string[]): Promise<Map<string, string>> {
+  const rows = await q.all<{ id: string; name: string }>(
+    'SELECT id, name FROM users WHERE id IN (SELECT value FROM json_each(?))',
+    JSON.stringify(userIds),
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 export async function isSetUp(q: Queryable): Promise<boolean> {
   return (await q.get('SELECT 1 FROM setup')) !== undefined
 }
