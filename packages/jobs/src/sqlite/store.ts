@@ -7,7 +7,7 @@ import type { ClaimRequest, JobCounts, JobStore, JobTotals, Submission } from '.
 import { claimDue } from './claim.ts'
 import { type Backlog, discardJob, forgetJobs, repairJob, supersedeJobs } from './lifecycle.ts'
 import { rememberOperation, repeatOf } from './operations.ts'
-import { publishClaim } from './publish.ts'
+import { LeaseRanOut, publishClaim } from './publish.ts'
 import { type JobRow, toJob } from './rows.ts'
 import * as sql from './sql.ts'
 
@@ -102,8 +102,15 @@ export function createSqliteStore({
         }
         return answers
       }),
-    publish: (claim, ending, write) =>
-      db.transaction((tx) => publishClaim(tx, { claim, ending, now, write })),
+    async publish(claim, ending, write) {
+      const attempt = () => db.transaction((tx) => publishClaim(tx, { claim, ending, now, write }))
+      try {
+        return await attempt()
+      } catch (error) {
+        if (error instanceof LeaseRanOut) return attempt() // all is rolled back; now it is refused and counted
+        throw error
+      }
+    },
     supersede: (tx, { subject, version }) => supersedeJobs(tx, { subject, version, nowMs: now() }),
     forget: (tx, subject) => forgetJobs(tx, sql.ALL_OF_SUBJECT, subject),
     forgetTenant: (tx, tenant) => forgetJobs(tx, sql.GIVEN_UP_OF_TENANT, tenant),
