@@ -100,7 +100,7 @@ function create(path) {
  *
  * @param {string} path
  */
-function clear(path) {
+export function clear(path) {
   const guard = `${path}.clearing`
   if (!create(guard)) {
     if (isStale(guard, readHolder(guard))) rmSync(guard, { force: true })
