@@ -1,0 +1,131 @@
+import type { Me } from '@garner/server/api'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useGarner } from './garner.ts'
+import { failureOf } from './http/failure.ts'
+import { useLive } from './live/use-live.ts'
+import { NewGroup } from './reading/new-group.tsx'
+import { GroupsUnreachable, NoGroup } from './reading/no-group.tsx'
+import { ReadingScreen } from './reading/reading.tsx'
+import { useOutbox } from './reading/use-outbox.ts'
+import { Shell } from './shell.tsx'
+import { useStore } from './store.ts'
+import { useKeys } from './ui/keys.ts'
+import { go, usePlace } from './ui/location.tsx'
+import { WelcomeScreen } from './welcome/welcome.tsx'
+
+const SettingsScreen = lazy(() => import('./settings/settings.tsx'))
+
+/** While nobody answers at all, this often. */
+const KNOCK_MS = 3_000
+/** Somebody who waits to be let in is told this soon. */
+const WAITING_MS = 5_000
+
+/** Who is there decides what is shown: the door, or the lists. */
+export function App() {
+  const { api } = useGarner()
+  const me = useQuery({
+    queryKey: ['me'],
+    queryFn: async (): Promise<Me | null> => {
+      try {
+        return await api.me()
+      } catch (error) {
+        if (failureOf(error).status === 401) return null
+        throw error
+      }
+    },
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? WAITING_MS : false),
+  })
+  if (me.data?.status === 'approved') return <Home key={me.data.id} me={me.data} />
+  if (me.data !== undefined) return <WelcomeScreen me={me.data} />
+  return me.error ? <NobodyAnswers again={() => void me.refetch()} errors={me.errorUpdateCount} /> : null
+}
+
+function NobodyAnswers({ again, errors }: { again(): void; errors: number }) {
+  const untilMs = useKnock(errors)
+  return (
+    <main className="alone" id="main">
+      <GroupsUnreachable again={again} untilMs={untilMs} />
+    </main>
+  )
+}
+
+/** When the next try is due: planned anew after each that failed. */
+function useKnock(errors: number): number | null {
+  const { clock } = useGarner().browser
+  const [untilMs, setUntilMs] = useState<number | null>(null)
+  useEffect(() => setUntilMs(errors > 0 ? clock.nowMs() + KNOCK_MS : null), [errors, clock])
+  return untilMs
+}
+
+function Home({ me }: { me: Me }) {
+  const { api, preferences } = useGarner()
+  const place = usePlace()
+  const lastGroup = useStore(preferences.lastGroup)
+  const [isMaking, setIsMaking] = useState(false)
+  useLive(me)
+  useOutbox(me)
+  const groups = useQuery({ queryKey: ['groups'], queryFn: () => api.groups() })
+  const list = groups.data ?? []
+  const named = /^\/reading\/([^/]+)/.exec(place.pathname)?.[1]
+  const isSettings = place.pathname.startsWith('/settings')
+  const wanted = named === undefined ? null : safeDecode(named)
+  const home =
+    list.find((group) => group.id === lastGroup) ??
+    list.find((group) => group.id === me.default_group) ??
+    list[0] ??
+    null
+  const group = wanted === null ? home : (list.find((one) => one.id === wanted) ?? null)
+
+  const untilMs = useKnock(groups.errorUpdateCount)
+  // The name of a group that one was just put out of is still known, and says more than its id.
+  const names = useRef(new Map<string, string>())
+  for (const one of list) names.current.set(one.id, one.name)
+  const lost = wanted === null ? null : (names.current.get(wanted) ?? null)
+
+  useKeys({
+    'g r': () => go(home ? `/reading/${encodeURIComponent(home.id)}` : '/reading'),
+    'g s': () => go('/settings'),
+  })
+
+  useEffect(() => {
+    if (isSettings || wanted !== null || home === null) return
+    go(`/reading/${encodeURIComponent(home.id)}`, 'replace')
+  }, [isSettings, wanted, home])
+  useEffect(() => {
+    if (wanted !== null && group !== null) preferences.lastGroup.set(group.id)
+  }, [wanted, group, preferences])
+
+  if (isSettings) {
+    return (
+      <Shell me={me} group={home} screen="settings" title="Settings">
+        <Suspense>
+          <SettingsScreen me={me} groups={list} />
+        </Suspense>
+      </Shell>
+    )
+  }
+  return (
+    <Shell me={me} group={group ?? home} screen="reading" title={group?.name ?? 'Reading'}>
+      {group ? (
+        <ReadingScreen key={group.id} me={me} group={group} groups={list} />
+      ) : (
+        groups.data && (
+          <NoGroup outOf={wanted} name={lost} groups={groups.data} onNew={() => setIsMaking(true)} />
+        )
+      )}
+      {!groups.data && groups.error && (
+        <GroupsUnreachable again={() => void groups.refetch()} untilMs={untilMs} />
+      )}
+      {isMaking && <NewGroup onClose={() => setIsMaking(false)} />}
+    </Shell>
+  )
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

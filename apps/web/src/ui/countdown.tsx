@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'react'
+import { useGarner } from '../garner.ts'
+import { duration } from '../words/calendar.ts'
+
+/** The time, told again every `everyMs`; components that show ages and waits use it. */
+export function useNow(everyMs: number): number {
+  const { clock } = useGarner().browser
+  const [nowMs, setNowMs] = useState(() => clock.nowMs())
+  useEffect(() => {
+    const stop = new AbortController()
+    void (async () => {
+      for (;;) {
+        await clock.sleep(everyMs, stop.signal)
+        if (stop.signal.aborted) return
+        setNowMs(clock.nowMs())
+      }
+    })()
+    return () => stop.abort()
+  }, [clock, everyMs])
+  return nowMs
+}
+
+/** Seconds until an instant. Not inside a live region: nobody wants a countdown read out. */
+export function Countdown({ untilMs }: { untilMs: number }) {
+  const nowMs = useNow(500)
+  return <span className="num">{duration(untilMs - nowMs)}</span>
+}
+
+/** Runs `act` once at `atMs`; null waits for nothing. */
+export function useAt(atMs: number | null, act: () => void): void {
+  const { clock } = useGarner().browser
+  useEffect(() => {
+    if (atMs === null) return
+    const stop = new AbortController()
+    void clock.sleep(Math.max(0, atMs - clock.nowMs()), stop.signal).then(() => {
+      if (!stop.signal.aborted) act()
+    })
+    return () => stop.abort()
+    // biome-ignore lint/correctness/useExhaustiveDependencies: a new closure is no reason to start the wait again
+  }, [atMs, clock])
+}
