@@ -113,6 +113,8 @@ export function authOptions({
     advanced: {
       cookiePrefix: COOKIE_PREFIX,
       useSecureCookies: isSecure,
+      // Said by word, because it would be off in tests and on in production.
+      disableOriginCheck: false,
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       database: { generateId: ids, validateSchema: false },
     },

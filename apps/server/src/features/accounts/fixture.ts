@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Around, type Clock, type Database, ManualClock, migrate, systemClock } from '@garner/db'
+import { type Around, type Database, ManualClock, migrate, systemClock } from '@garner/db'
 import { openSqlite } from '@garner/db/sqlite'
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
@@ -122,9 +122,4 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       await db.close()
     },
   }
-}
-
-/** A clock whose sleepers wake at once: for deadlines that a test wants to see pass. */
-export function impatient(clock: Clock): Clock {
-  return { nowMs: clock.nowMs, monotonicMs: clock.monotonicMs, sleep: async () => {} }
 }

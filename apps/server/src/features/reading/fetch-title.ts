@@ -21,7 +21,7 @@ export const FETCH_TITLE = 'fetch-title'
 /** 24 h from the save: a title that has not come by then is not waited for any longer. */
 const DEADLINE_MS = 24 * 3_600_000
 /** 4 tries: at the default base they spread over some minutes, which a restart of a site needs. */
-const ATTEMPTS_MAX = 4
+export const ATTEMPTS_MAX = 4
 /** 3 for a site that asks for a human: asking again and again is what it defends itself against. */
 const CHALLENGE_ATTEMPTS_MAX = 3
 /** 30 min between tries at most: a queue that waited out a night without network is done half an hour later. */

@@ -202,6 +202,14 @@ export async function deleteLinksOf(tx: Transaction, deps: LinkDeps, userId: str
   for (const { group_id } of groups) await marked(tx, group_id)
 }
 
+/** The jobs of whole lists, for groups that end; their rows go with the group. */
+export async function forgetGroups(tx: Transaction, deps: LinkDeps, groups: string[]): Promise<void> {
+  for (const group of groups) {
+    const rows = await tx.all<{ id: string }>('SELECT id FROM bookmarks WHERE group_id = ?', group)
+    for (const { id } of rows) await deps.jobs.forget(tx, subjectOf(id))
+  }
+}
+
 /** One member's own mark. Saying it twice changes nothing. */
 export async function markRead(
   tx: Transaction,

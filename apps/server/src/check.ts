@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import type { Clock } from '@garner/db'
+import { pendingMigrations } from '@garner/db'
+import type { Config } from './config.ts'
+import { MIGRATIONS, openDatabase } from './database.ts'
+
+/** `garner check`: the effective configuration with secrets hidden, and what is missing or simulated. */
+export async function checkReport(config: Config, clock: Clock): Promise<string[]> {
+  const lines = [`Garner, data in ${config.dataDir}, ${config.isDemo ? 'demo mode' : 'normal mode'}`, '']
+  for (const { name, value, isDefault, isUsed } of config.settings) {
+    const notes = [isDefault ? 'default' : 'set', ...(isUsed ? [] : ['no effect in this version'])]
+    lines.push(`${name.padEnd(32)} ${(value === '' ? '-' : value).padEnd(24)} (${notes.join(', ')})`)
+  }
+  lines.push('', 'Missing or simulated:')
+  lines.push(...(await missing(config, clock)).map((line) => `  ${line}`))
+  return lines
+}
+
+async function missing(config: Config, clock: Clock): Promise<string[]> {
+  const lines: string[] = []
+  lines.push(...(await databaseState(config, clock)))
+  if (config.isDemo) {
+    lines.push(
+      'people: simulated. The header X-Demo-User chooses alice, bob, carol or admin; there are no passwords.',
+    )
+    lines.push('the internet: simulated by a built-in site, except for hosts in GARNER_FETCH_ALLOW.')
+  }
+  if (config.fault !== '') lines.push(`faults: put in on purpose at ${config.fault}.`)
+  if (config.advanceMs > 0) lines.push(`clock: ${config.advanceMs / 1000} s ahead.`)
+  lines.push('meals, shared cache, PostgreSQL and S3: not in this version.')
+  return lines
+}
+
+async function databaseState(config: Config, clock: Clock): Promise<string[]> {
+  if (!existsSync(config.databasePath)) return ['database: not made yet; the first start makes it.']
+  const db = openDatabase(config, clock)
+  try {
+    const pending = await pendingMigrations(db, MIGRATIONS)
+    if (pending.length > 0) return [`database: ${pending.length} migrations to do; the next start does them.`]
+    const admin = await db.read.get(
+      "SELECT 1 FROM users WHERE role = 'admin' AND status = 'approved' AND demo = 0",
+    )
+    return admin || config.isDemo ? [] : ['admin: none yet; the first visit creates it.']
+  } finally {
+    await db.close()
+  }
+}

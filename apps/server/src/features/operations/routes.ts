@@ -1,0 +1,154 @@
+import type { Transaction } from '@garner/db'
+import type { AttemptRecord, Job, JobState, JobStore } from '@garner/jobs'
+import { type Static, Type } from 'typebox'
+import { type App, operator } from '../../http.ts'
+import { HttpProblem, notFound, unavailable } from '../../problem.ts'
+import type { Metrics } from './metrics.ts'
+
+/** What the operator and monitoring see: whether it works, what gave up, and how to start it again. */
+export interface OperationsDeps {
+  jobs: JobStore<Transaction>
+  metrics: Metrics
+  /** Throws or answers what is missing; empty when the database is reachable and its migrations are done. */
+  missing: () => Promise<string[]>
+  onWork: () => void
+}
+
+const closed = { additionalProperties: false }
+const STATES = ['ready', 'running', 'succeeded', 'superseded', 'degraded', 'dead', 'cancelled'] as const
+
+const JobsQuery = Type.Object(
+  {
+    state: Type.Optional(Type.String({ enum: [...STATES] })),
+    kind: Type.Optional(Type.String({ maxLength: 64 })),
+    after: Type.Optional(Type.String({ maxLength: 64 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  },
+  closed,
+)
+const RepairMany = Type.Object(
+  {
+    kind: Type.String({ maxLength: 64 }),
+    /** Only those that gave up for this reason; left out: all dead jobs of the kind. */
+    reason: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+  closed,
+)
+type RepairMany = Static<typeof RepairMany>
+
+/** 500 at a time: one transaction that the savers wait for stays well under 50 ms. */
+const BULK_PAGE = 500
+
+export function registerOperations(app: App, deps: OperationsDeps): void {
+  const { jobs } = deps
+
+  app.get('/healthz', async () => ({ status: 'alive' }))
+  app.get('/readyz', async () => {
+    const missing = await deps.missing()
+    if (missing.length > 0) throw unavailable(`Not ready: ${missing.join(', ')}.`, 1_000)
+    return { status: 'ready' }
+  })
+
+  app.get('/metrics', async (request, reply) => {
+    if (!isLocal(request.ip, request.headers)) operator(request)
+    return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics())
+  })
+
+  app.get('/api/admin/jobs', { schema: { querystring: JobsQuery } }, async (request) => {
+    operator(request)
+    const { state, kind, after, limit = 50 } = request.query
+    const found = await jobs.list({ state: state as JobState | undefined, kind, after, limit: limit + 1 })
+    const shown = found.slice(0, limit)
+    return { jobs: shown.map(toJob), next: found.length > limit ? shown.at(-1)!.id : null }
+  })
+
+  app.get<{ Params: { id: string } }>('/api/admin/jobs/:id', async (request) => {
+    operator(request)
+    const found = await jobs.get(request.params.id)
+    if (!found) throw notFound()
+    return { ...toJob(found.job), attempts: found.attempts.map(toAttempt) }
+  })
+
+  app.post<{ Params: { id: string } }>('/api/admin/jobs/:id/repair', async (request, reply) => {
+    operator(request)
+    const job = await jobs.transaction((tx) => jobs.repair(tx, request.params.id))
+    if (!job) throw notFound()
+    if (job.state !== 'ready' && job.state !== 'running')
+      throw cannot('This job was superseded: there is nothing to repair.')
+    deps.onWork()
+    return reply.code(202).send(toJob(job))
+  })
+
+  app.post<{ Params: { id: string } }>('/api/admin/jobs/:id/discard', async (request) => {
+    operator(request)
+    const isDiscarded = await jobs.transaction((tx) => jobs.discard(tx, request.params.id))
+    const found = await jobs.get(request.params.id)
+    if (!found) throw notFound()
+    if (!isDiscarded)
+      throw cannot(`This job is ${found.job.state}: only waiting and dead jobs can be discarded.`)
+    return toJob(found.job)
+  })
+
+  app.post('/api/admin/jobs/repair', { schema: { body: RepairMany } }, async (request, reply) => {
+    operator(request)
+    const repaired = await repairMany(jobs, request.body)
+    deps.onWork()
+    return reply.code(202).send({ repaired })
+  })
+}
+
+/**
+ * Repairs every dead job of a kind, a page at a time. Cut in the middle: those done are done, the others are
+ * still dead, and asking again goes on with them.
+ */
+async function repairMany(jobs: JobStore<Transaction>, { kind, reason }: RepairMany): Promise<number> {
+  let repaired = 0
+  let after: string | undefined
+  for (;;) {
+    const page = await jobs.list({ state: 'dead', kind, after, limit: BULK_PAGE })
+    const chosen = page.filter((job) => reason === undefined || job.lastError === reason)
+    await jobs.transaction(async (tx) => {
+      for (const job of chosen) await jobs.repair(tx, job.id)
+    })
+    repaired += chosen.length
+    after = page.at(-1)?.id
+    if (page.length < BULK_PAGE || after === undefined) return repaired
+  }
+}
+
+function cannot(detail: string): HttpProblem {
+  return new HttpProblem({ type: 'wrong-state', title: 'Not in this state', status: 409, detail })
+}
+
+/** Asked from this machine itself, not by a proxy on it for somebody else. */
+function isLocal(ip: string, headers: Record<string, unknown>): boolean {
+  const isLoopback = ip === '::1' || ip.startsWith('127.') || ip.startsWith('::ffff:127.')
+  return isLoopback && headers['x-forwarded-for'] === undefined && headers['forwarded'] === undefined
+}
+
+function toJob(job: Job): Record<string, unknown> {
+  return {
+    ...{ id: job.id, kind: job.kind, tenant: job.tenant, subject: job.subject, state: job.state },
+    ...{ attempt: job.attempt, epoch: job.epoch, generation: job.generation, error: job.lastError },
+    submitted_at: iso(job.submittedAtMs),
+    next_try_at: job.state === 'ready' ? iso(job.runAtMs) : null,
+    finished_at: iso(job.finishedAtMs),
+    lease_until: iso(job.leaseUntilMs),
+  }
+}
+
+function toAttempt(one: AttemptRecord): Record<string, unknown> {
+  return {
+    ...{ generation: one.generation, attempt: one.attempt, epoch: one.epoch, worker: one.worker },
+    ...{
+      started_at: iso(one.startedAtMs),
+      ended_at: iso(one.endedAtMs),
+      outcome: one.outcome,
+      error: one.error,
+    },
+  }
+}
+
+function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,215 @@
+import type { Clock, Database, Queryable, Transaction } from '@garner/db'
+import { pendingMigrations, StoreUnavailable } from '@garner/db'
+import { Worker } from '@garner/jobs'
+import { createSqliteStore, type SqliteJobStore } from '@garner/jobs/sqlite'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { MIGRATIONS } from './database.ts'
+import { createAround } from './faults.ts'
+import { createAccounts } from './features/accounts/index.ts'
+import { Metrics } from './features/operations/metrics.ts'
+import { registerOperations } from './features/operations/routes.ts'
+import { Changes, type Standing } from './features/reading/changes.ts'
+import { registerEvents } from './features/reading/events.ts'
+import { ATTEMPTS_MAX, fetchTitle } from './features/reading/fetch-title.ts'
+import { deleteLinksOf, forgetGroups, type LinkDeps } from './features/reading/links.ts'
+import { pageKey } from './features/reading/page-key.ts'
+import { groupCounts } from './features/reading/queries.ts'
+import { registerReading } from './features/reading/routes.ts'
+import { checkSavedUrl } from './features/reading/saved-url.ts'
+import { type App, createApp } from './http.ts'
+import { sweep as sweepAnswers } from './idempotency.ts'
+import { createIds } from './ids.ts'
+import { type FetchAllow, parseFetchAllow } from './outbound/fetch-allow.ts'
+import { portOf } from './outbound/guard.ts'
+import { createFixtureSite } from './outbound/page.fake.ts'
+import { createPageFetcher, type Page } from './outbound/page.ts'
+import { PageError } from './outbound/page-error.ts'
+import { registerWeb } from './web.ts'
+
+/** Everything that is made once per process, wired together: the only place where concrete things are chosen. */
+export interface Parts {
+  config: Config
+  db: Database
+  clock: Clock
+  random: () => number
+  randomBytes: (n: number) => Uint8Array
+  /** Names this process among the workers. */
+  processName: string
+  secret: string
+  logger: Logger
+}
+
+export interface Garner {
+  jobs: SqliteJobStore
+  /** The HTTP side; made when first asked for, since workers need none. */
+  web: () => Promise<{ app: App; close: () => Promise<void> }>
+  worker: Worker<Transaction>
+  /** Drops what is kept for a time only, once. */
+  sweep: () => Promise<void>
+}
+
+/** 32: attempts wait for other people's servers nearly all the time, and cost little memory while they do. */
+const SLOTS = 32
+/** 250 ms: how late a worker in another process notices a save. In this process a save wakes it at once. */
+const POLL_MS = 250
+/** J5: operation ids are kept for 7 days. */
+const OPERATIONS_KEPT_MS = 7 * 24 * 3_600_000
+
+export function createGarner(parts: Parts): Garner {
+  const { config, db, clock, random, randomBytes, processName, secret, logger } = parts
+  const nowMs = () => clock.nowMs()
+  const ids = createIds({ nowMs, randomBytes })
+  const around = createAround(config.fault, clock, (point) => new StoreUnavailable('injected', `at ${point}`))
+  const jobs = createSqliteStore({
+    db,
+    clock,
+    bounds: { perTenant: config.maxPending, total: config.maxPendingTotal },
+  })
+  const metrics = new Metrics(jobs)
+  const changes = new Changes({ db, clock, standingOf })
+  const { fetchPage, isFixture } = createFetcher(config, clock, metrics)
+
+  const links: LinkDeps = { jobs, ids, nowMs, isFixture, pageKey }
+  const accounts = createAccounts({
+    ...{ db, clock, ids, randomBytes, secret, logger, isDemo: config.isDemo },
+    // Without faults the plain read: the seam's guard against a silent database costs a turn of the event loop.
+    around: config.fault === '' ? undefined : around,
+    purges: {
+      queue: async (userId) => {
+        await db.transaction((tx) => jobs.forgetTenant(tx, userId))
+      },
+      rows: async (tx, userId, endedGroups) => {
+        await deleteLinksOf(tx, links, userId)
+        await forgetGroups(tx, links, endedGroups)
+        await jobs.forgetTenant(tx, userId)
+      },
+    },
+    countsOf: (userId, groups) => groupCounts(db.read, userId, groups),
+    onChange: () => changes.hint(),
+  })
+  const { people } = accounts
+
+  const worker = new Worker({
+    store: jobs,
+    read: db.read,
+    clock,
+    random,
+    around,
+    name: processName,
+    slots: SLOTS,
+    leaseMs: config.leaseMs,
+    pollMs: POLL_MS,
+    kinds: [
+      fetchTitle({
+        ...{ fetchPage, pageKey, isApproved: people.isApproved, nowMs, around, read: db.read },
+        ...{ retryBaseMs: config.retryBaseMs, fetchDeadlineMs: config.fetchDeadlineMs },
+      }),
+    ],
+    onFault: (claim, error) => {
+      const { name, code } = error as { name?: string; code?: string }
+      logger.error({ job: claim?.job.id, kind: claim?.job.kind, error: name, code }, 'worker fault')
+    },
+    onEnd: ({ job }, end) => {
+      metrics.attempt(job.kind, end)
+      logger.info(
+        { job: job.id, kind: job.kind, attempt: job.attempt, epoch: job.epoch, end },
+        'attempt ended',
+      )
+      changes.hint()
+    },
+  })
+
+  async function web(): Promise<{ app: App; close: () => Promise<void> }> {
+    if (config.isDemo) await accounts.seedDemo()
+    const app = createApp({
+      logger,
+      authenticate: accounts.authenticate,
+      onProblem: (problem) => {
+        if (problem.type === 'queue-full') metrics.rejected('bound')
+      },
+      onResponse: (request, status, ms) => metrics.request(request.routeOptions.url ?? 'none', status, ms),
+    })
+    accounts.register(app)
+    registerReading(app, {
+      ...{ ...links, db, people, around, isDemo: config.isDemo, attemptsMax: ATTEMPTS_MAX },
+      checkUrl: checkSavedUrl,
+      onChange: () => changes.hint(),
+      onWork: () => worker.wake(),
+      onRead: (result) => metrics.read(result),
+    })
+    const endStreams = registerEvents(app, { changes, clock })
+    registerOperations(app, {
+      jobs,
+      metrics,
+      missing: async () => (await pendingMigrations(db, MIGRATIONS)).map((name) => `migration ${name}`),
+      onWork: () => worker.wake(),
+    })
+    await registerWeb(app)
+    return {
+      app,
+      close: async () => {
+        endStreams()
+        await app.close()
+      },
+    }
+  }
+
+  return {
+    jobs,
+    web,
+    worker,
+    async sweep() {
+      await jobs.sweep(OPERATIONS_KEPT_MS)
+      await db.transaction((tx) => sweepAnswers(tx, nowMs()))
+    },
+  }
+}
+
+interface Fetching {
+  fetchPage: (url: string, signal: AbortSignal, options: { mode?: 'ok' | 'timeout' }) => Promise<Page>
+  isFixture: (url: string) => boolean
+}
+
+/** The real fetcher; in demo mode with the built-in site in front of it. Every fetch is counted by its outcome. */
+function createFetcher(config: Config, clock: Clock, metrics: Metrics): Fetching {
+  const allow = allowOf(config)
+  const deadlineMs = config.fetchDeadlineMs
+  const fetcher = createPageFetcher({ clock, deadlineMs, allow })
+  const site = config.isDemo ? createFixtureSite({ clock, fetcher, allow, deadlineMs }) : fetcher
+  return {
+    async fetchPage(url, signal, options) {
+      try {
+        const page = await site.fetchPage(url, signal, options)
+        metrics.outbound('page', 'ok')
+        return page
+      } catch (error) {
+        metrics.outbound('page', error instanceof PageError ? error.code : 'aborted')
+        throw error
+      }
+    },
+    isFixture: (text) => {
+      if (!config.isDemo || !URL.canParse(text)) return config.isDemo
+      const url = new URL(text)
+      return !allow.reaches(url.hostname, portOf(url))
+    },
+  }
+}
+
+function allowOf(config: Config): FetchAllow {
+  const parsed = parseFetchAllow(config.fetchAllow)
+  if (!parsed.ok) throw new Error(parsed.message)
+  return parsed.allow
+}
+
+async function standingOf(query: Queryable, userId: string): Promise<Standing> {
+  const user = await query.get<{ status: string }>('SELECT status FROM users WHERE id = ?', userId)
+  const groups = await query.all<{ group_id: string }>(
+    'SELECT group_id FROM memberships WHERE user_id = ?',
+    userId,
+  )
+  return {
+    status: user?.status ?? 'gone',
+    groups: user?.status === 'approved' ? groups.map((one) => one.group_id) : [],
+  }
+}

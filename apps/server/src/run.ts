@@ -1,0 +1,172 @@
+import type { Clock, Database } from '@garner/db'
+import { SchemaMismatch, StoreUnavailable } from '@garner/db'
+import { type Logger, pino } from 'pino'
+import { checkReport } from './check.ts'
+import { type Config, ConfigError, isLoopback, readConfig } from './config.ts'
+import { openMigrated } from './database.ts'
+import { backup, restore } from './database-file.ts'
+import { FAULT_POINTS, parseFaults } from './faults.ts'
+import { createGarner, type Garner } from './garner.ts'
+import { parseFetchAllow } from './outbound/fetch-allow.ts'
+import { readOrMakeSecret } from './secret.ts'
+import { stepUntilDone } from './step.ts'
+
+/** What the outside gives a run of the program. */
+export interface Outside {
+  argv: string[]
+  env: Record<string, string | undefined>
+  clock: (advanceMs: number) => Clock
+  random: () => number
+  randomBytes: (n: number) => Uint8Array
+  signals: NodeJS.EventEmitter
+  /** Standard output: what the contract names, and nothing else. Logs go to standard error. */
+  out: (line: string) => void
+  err: (line: string) => void
+}
+
+/** Exit codes: 0 done, 1 a fault, 2 something for the operator to put right. */
+export async function run(outside: Outside): Promise<number> {
+  try {
+    const config = readConfig(outside.argv, outside.env, {
+      GARNER_FAULT: (text) => {
+        const parsed = parseFaults(text)
+        return parsed instanceof Map ? null : parsed.expected
+      },
+      GARNER_FETCH_ALLOW: (text) => {
+        const parsed = parseFetchAllow(text)
+        return parsed.ok ? null : parsed.message
+      },
+    })
+    return await runRole(config, outside)
+  } catch (error) {
+    return explain(error, outside.err)
+  }
+}
+
+function explain(error: unknown, err: (line: string) => void): number {
+  if (error instanceof ConfigError) {
+    err('Garner cannot start with this configuration:')
+    for (const problem of error.problems) err(`  ${problem}`)
+    return 2
+  }
+  if (error instanceof SchemaMismatch || error instanceof StoreUnavailable || isAddressError(error)) {
+    err(`Garner cannot start: ${(error as Error).message}`)
+    return 2
+  }
+  throw error
+}
+
+function isAddressError(error: unknown): boolean {
+  const code = (error as { code?: string } | null)?.code
+  return code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
+}
+
+async function runRole(config: Config, outside: Outside): Promise<number> {
+  const { out } = outside
+  const clock = outside.clock(config.advanceMs)
+  if (config.role === 'faults') {
+    for (const [point, meaning] of Object.entries(FAULT_POINTS)) out(`${point.padEnd(24)} ${meaning}`)
+    return 0
+  }
+  if (config.role === 'check') {
+    for (const line of await checkReport(config, clock)) out(line)
+    return 0
+  }
+  if (config.role === 'restore') {
+    out(await restore(config, clock))
+    return 0
+  }
+  const db = await openMigrated(config, clock)
+  try {
+    if (config.role === 'migrate') {
+      out('The database is up to date.')
+      return 0
+    }
+    if (config.role === 'backup') {
+      out(await backup(config))
+      return 0
+    }
+    const logger = pino({ level: 'info', base: { role: config.role, pid: process.pid } }, pino.destination(2))
+    const garner = createGarner({
+      ...{ config, db, clock, random: outside.random, randomBytes: outside.randomBytes, logger },
+      secret: readOrMakeSecret(config.dataDir, outside.randomBytes),
+      processName: `${config.role}-${process.pid}`,
+    })
+    if (config.role === 'step') {
+      out(JSON.stringify(await stepUntilDone(garner.worker)))
+      return 0
+    }
+    await assertMayServe(config, db)
+    await serve(garner, { config, clock, logger, outside })
+    return 0
+  } finally {
+    await db.close()
+  }
+}
+
+/** Refuses addresses and data that the mode must not touch. Errors: ConfigError. */
+async function assertMayServe(config: Config, db: Database): Promise<void> {
+  if (config.isDemo) {
+    const real = await db.read.get('SELECT 1 FROM users WHERE demo = 0')
+    if (real)
+      throw new ConfigError([`--demo lets anyone be anyone, and ${config.databasePath} holds real accounts`])
+    return
+  }
+  if (config.role !== 'work' && !isLoopback(config.host)) {
+    const admin = await db.read.get(
+      "SELECT 1 FROM users WHERE role = 'admin' AND status = 'approved' AND demo = 0",
+    )
+    if (!admin) {
+      throw new ConfigError([
+        `--host ${config.host}: create the admin first, on 127.0.0.1; until then the first visitor would become it`,
+      ])
+    }
+  }
+}
+
+/** 5 s for attempts to end by themselves and 2 s to give them back: with closing, under the promised 10 s. */
+const GRACE_MS = 5_000
+/** Once an hour is often enough for things that are kept for days. */
+const SWEEP_MS = 3_600_000
+
+async function serve(
+  garner: Garner,
+  { config, clock, logger, outside }: { config: Config; clock: Clock; logger: Logger; outside: Outside },
+): Promise<void> {
+  const stop = new AbortController()
+  const onSignal = () => stop.abort()
+  outside.signals.on('SIGTERM', onSignal)
+  outside.signals.on('SIGINT', onSignal)
+  const isWeb = config.role !== 'work'
+  const isWorker = config.role !== 'serve'
+  const web = isWeb ? await garner.web() : null
+  if (web) {
+    await web.app.listen({ host: config.host, port: config.port })
+    outside.out(`Garner listening on ${urlOf(web.app.server.address(), config.host)}`)
+  } else outside.out('Garner working')
+  const running = isWorker ? garner.worker.run(stop.signal) : Promise.resolve()
+  const sweeping = sweepNowAndThen(garner, clock, stop.signal, logger)
+  await new Promise<void>((resolve) => {
+    if (stop.signal.aborted) resolve()
+    else stop.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.all([web?.close(), running, isWorker ? garner.worker.stop(GRACE_MS) : undefined, sweeping])
+}
+
+async function sweepNowAndThen(
+  garner: Garner,
+  clock: Clock,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(SWEEP_MS, signal)
+    if (signal.aborted) return
+    await garner.sweep().catch((error: Error) => logger.warn({ error: error.name }, 'sweep failed'))
+  }
+}
+
+function urlOf(address: ReturnType<import('node:net').Server['address']>, host: string): string {
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
