@@ -33,14 +33,14 @@ export function forgetJobs(tx: MemoryTransaction, tables: Tables, isMeant: (job:
 export function repairJob(
   tx: MemoryTransaction,
   tables: Tables,
-  id: string,
-  nowMs: number,
+  { id, nowMs, assertRoom }: { id: string; nowMs: number; assertRoom: (tenant: string) => void },
 ): JobRow | undefined {
   const job = tables.jobs.get(id)
   if (!job || job.state === 'running' || job.state === 'superseded') return job
   if (job.state === 'ready') {
     return tables.patch(tx, job, { runAtMs: nowMs, hold: job.hold === 'key' ? 'key' : null })
   }
+  assertRoom(job.tenant)
   // As if it came new: a thousand repaired jobs of one tenant queue behind each other, not before everyone.
   const rank = nextRank({
     virtualTime: tables.virtualTime,

@@ -37,6 +37,13 @@ export function createMemoryStore({
   /** Reads take their turn too, so that they never see what may yet be undone. */
   const read = <T>(look: () => T) => turns.take(async () => look())
 
+  function assertRoom(tenant: string): void {
+    const pending = tables.jobs.all().filter(isPending)
+    const ofTenant = pending.filter((one) => one.tenant === tenant)
+    const broken = brokenBound({ tenant: ofTenant.length, total: pending.length }, bounds)
+    if (broken) throw new QueueFull({ ...broken, retryAfterMs })
+  }
+
   async function submit(tx: MemoryTransaction, submission: Submission) {
     const { id, kind, tenant, payload, operationId, deadlineMs } = submission
     const hash = payloadHash(payload)
@@ -48,10 +55,7 @@ export function createMemoryStore({
 
     // From here on nothing is written before nothing can be refused.
     if (tables.jobs.get(id)) throw new Error(`There is a job ${id} already; ids are given once.`)
-    const pending = tables.jobs.all().filter(isPending)
-    const ofTenant = pending.filter((one) => one.tenant === tenant)
-    const broken = brokenBound({ tenant: ofTenant.length, total: pending.length }, bounds)
-    if (broken) throw new QueueFull({ ...broken, retryAfterMs })
+    assertRoom(tenant)
 
     const nowMs = now()
     const runAtMs = submission.runAtMs ?? nowMs
@@ -139,8 +143,8 @@ export function createMemoryStore({
     forget: async (tx, subject) => forgetJobs(tx, tables, (one) => one.subject === subject),
     forgetTenant: async (tx, tenant) =>
       forgetJobs(tx, tables, (one) => one.tenant === tenant && (isPending(one) || one.state === 'dead')),
-    repair: async (tx, id) => {
-      const row = repairJob(tx, tables, id, now())
+    repair: async (tx, id, { isBounded = false } = {}) => {
+      const row = repairJob(tx, tables, { id, nowMs: now(), assertRoom: isBounded ? assertRoom : () => {} })
       return row && toJob(row)
     },
     discard: async (tx, id) => discardJob(tx, tables, id, now()),

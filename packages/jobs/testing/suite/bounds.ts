@@ -207,6 +207,36 @@ export function boundTests<Tx>({ holds }: Contract<Tx>): void {
   )
 
   holds(
+    'bounds: a bounded repair is refused like a submission, and leaves the job as it was',
+    async (scene) => {
+      const { store, caller } = scene
+      const dead = await scene.ended({ state: 'dead', reason: 'http_404' })
+      const other = await scene.submit()
+      await scene.change(async (tx) => {
+        const refused = store.repair(tx, dead.id, { isBounded: true })
+        await expect(refused).rejects.toMatchObject({ code: 'QUEUE_FULL', scope: 'tenant', pending: 1 })
+        await caller.write(tx, 'went on')
+      })
+      expect(await caller.rows()).toEqual(['went on'])
+      expect(await scene.job(dead.id)).toEqual(dead)
+      await scene.change((tx) => store.discard(tx, other.id))
+      const repaired = await scene.change((tx) => store.repair(tx, dead.id, { isBounded: true }))
+      expect(repaired).toMatchObject({ state: 'ready', generation: 2 })
+    },
+    { perTenant: 1 },
+  )
+
+  holds(
+    'bounds: a bounded repair of a waiting job needs no room, since it has it',
+    async (scene) => {
+      const waiting = await scene.submit({ runAtMs: scene.clock.nowMs() + 1_000 })
+      const repaired = await scene.change((tx) => scene.store.repair(tx, waiting.id, { isBounded: true }))
+      expect(repaired).toMatchObject({ state: 'ready', runAtMs: scene.clock.nowMs() })
+    },
+    { perTenant: 1 },
+  )
+
+  holds(
     'bounds: racing submissions are accepted up to the bound and not beyond',
     async (scene) => {
       const answers = await Promise.allSettled(
