@@ -51,7 +51,9 @@ export function decide(input: {
   const known = error instanceof Retry ? error : null
   const reason = known?.reason ?? 'internal_error'
   const attemptsMax = known?.attemptsMax ?? policy.attemptsMax
-  const runAtMs = nowMs + Math.max(known?.afterMs ?? 0, backoffMs(policy, job.attempt, random))
+  // `afterMs` comes from another server's header: NaN counts as not said, fractions are rounded up to whole ms.
+  const askedMs = Math.ceil(known?.afterMs || 0)
+  const runAtMs = nowMs + Math.max(askedMs, backoffMs(policy, job.attempt, random))
   const isOver = job.attempt >= attemptsMax || runAtMs > job.deadlineAtMs
   if (!isOver) return { next: 'retry', runAtMs, reason }
   return known ? giveUp(reason) : { next: 'dead', reason }
