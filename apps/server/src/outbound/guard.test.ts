@@ -44,7 +44,15 @@ describe('which addresses are public', () => {
   )('%s is not', (text) => expect(isPublic(parseAddress(text)!)).toBe(false))
 
   test('other spellings of an address are the address by the time they are looked at', () => {
-    for (const host of ['2130706433', '0x7f.1', '0177.0.0.1', '127.1', '①②⑦.0.0.1', '[::ffff:7f00:1]', '%3127.0.0.1']) {
+    for (const host of [
+      '2130706433',
+      '0x7f.1',
+      '0177.0.0.1',
+      '127.1',
+      '①②⑦.0.0.1',
+      '[::ffff:7f00:1]',
+      '%3127.0.0.1',
+    ]) {
       expect(refusal(`http://${host}/`), host).toBe('blocked_address')
     }
   })
@@ -65,6 +73,10 @@ describe('checkTarget', () => {
     ['http://nowhere.invalid/', 'dns'],
     ['http://a..b.example/', 'dns'],
     [`http://${'a'.repeat(64)}.example/`, 'dns'],
+    ['http://xn--/', 'dns'],
+    ['http://xn--photosuite-4r6e.example/', 'dns'],
+    ['http://bücher.example/', undefined],
+    ['http://i❤.ws/', undefined],
     ['http://notlocalhost/', undefined],
     ['http://mylocal.example/', undefined],
     ['http://example.com:8443/', undefined],
@@ -128,7 +140,7 @@ function connectCode(hostname: string, addresses: string[], allow = none): Promi
       signal: new AbortController().signal,
       onSocket: () => {},
     })
-    connect({ hostname, host: hostname, protocol: 'http:', port: '80' }, (error) =>
+    connect({ hostname, host: hostname, protocol: 'http:', port: '80' }, (...[error]) =>
       resolve((error as { code?: string } | null)?.code),
     )
   })
@@ -159,7 +171,13 @@ describe('the guard inside the connection', () => {
     const clock = systemClock()
     try {
       const fetcher = createPageFetcher({
-        ...{ clock, deadlineMs: 5_000, allow: allowing(`wiki.example:${port}`), dial, gate: new HostGate(clock) },
+        ...{
+          clock,
+          deadlineMs: 5_000,
+          allow: allowing(`wiki.example:${port}`),
+          dial,
+          gate: new HostGate(clock),
+        },
         // The first address refuses the connection; only addresses from this answer may be tried.
         lookup: async () => [
           { address: '127.0.0.2', family: 4 },

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { domainToUnicode } from 'node:url'
 import { buildConnector } from 'undici'
 import { isPublic, parseAddress } from './addresses.ts'
 import { isBadPort } from './bad-ports.ts'
@@ -59,9 +60,14 @@ export function portOf(url: URL): number {
   return Number(url.port || (url.protocol === 'https:' ? 443 : 80))
 }
 
-/** Labels of 1 to 63 bytes, 253 in all (RFC 1035). Some resolvers crash or time out on anything else. */
+/** Labels of 1 to 63 bytes, 253 in all (RFC 1035), punycode that means something. Resolvers choke on the rest. */
 function couldBeAName(name: string): boolean {
-  return name.length <= 253 && name.split('.').every((label) => label.length >= 1 && label.length <= 63)
+  const isPunycodeSound = !name.includes('xn--') || !domainToUnicode(name).includes('xn--')
+  return (
+    name.length <= 253 &&
+    name.split('.').every((label) => label.length >= 1 && label.length <= 63) &&
+    isPunycodeSound
+  )
 }
 
 /**

@@ -76,7 +76,7 @@ export function junkKind(title: string): Junk | undefined {
   const plain = title
     .toLowerCase()
     .replace(/[’‘]/g, "'")
-    .replace(/\s+[-–—|·•:]+\s+/g, ' | ')
+    .replace(/[.…!?]*\s+[-–—|·•:]+\s+/g, ' | ')
     .replace(/[\s.…!?]+$/, '')
   return TABLE.find(([, patterns]) => patterns.some((one) => one.test(plain)))?.[0]
 }

@@ -15,7 +15,11 @@ export class RawText {
     const part = latin1.slice(0, RawText.MAX - this.#length)
     this.#length += part.length
     // A slice of a 64 KiB chunk keeps the chunk alive; a copy of the few bytes does not.
-    this.#parts.push(Buffer.from(part, 'latin1').toString('latin1'))
+    const copy = Buffer.from(part, 'latin1').toString('latin1')
+    // Joined to what came before: a character of several bytes may have been cut between two pieces.
+    const last = this.#parts.at(-1)
+    if (typeof last === 'string') this.#parts[this.#parts.length - 1] = last + copy
+    else this.#parts.push(copy)
   }
 
   codePoint(code: number): void {

@@ -16,8 +16,34 @@ function titleOf(page: string | Buffer, { type = 'text/html', size = 1 << 16, wa
 
 describe('cleanTitle', () => {
   const parts = fc.constantFrom(
-    ...['a', 'É', '山', '😀', ' ', '\n', '\u00a0', '\u200b', '\u202e', '\u202a', '\u202c', '\u2066', '\u2069'],
-    ...['\u200f', '\u0000', '\u0085', '\u00ad', '\ufeff', '\ufffd', '\ud800', '\u0301', '\u2028', '\u200d', '…'],
+    ...[
+      'a',
+      'É',
+      '山',
+      '😀',
+      ' ',
+      '\n',
+      '\u00a0',
+      '\u200b',
+      '\u202e',
+      '\u202a',
+      '\u202c',
+      '\u2066',
+      '\u2069',
+    ],
+    ...[
+      '\u200f',
+      '\u0000',
+      '\u0085',
+      '\u00ad',
+      '\ufeff',
+      '\ufffd',
+      '\ud800',
+      '\u0301',
+      '\u2028',
+      '\u200d',
+      '…',
+    ],
   )
   const titles = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 700 }),
@@ -50,7 +76,12 @@ describe('cleanTitle', () => {
   })
 
   test('emoji, Persian and Hebrew keep the invisible characters they are made of', () => {
-    for (const title of ['👩\u200d👩\u200d👧 recipes', 'می\u200cخواهم', 'שלום\u200f!', '\u2067שלום\u2069 in English']) {
+    for (const title of [
+      '👩\u200d👩\u200d👧 recipes',
+      'می\u200cخواهم',
+      'שלום\u200f!',
+      '\u2067שלום\u2069 in English',
+    ]) {
       expect(cleanTitle(title)).toBe(title)
     }
   })
@@ -149,13 +180,40 @@ describe('the title of a page', () => {
   test('whatever bytes come, reading them never throws', () => {
     const soup = fc.array(
       fc.constantFrom(
-        ...['<title>', '</title>', '<!--', '-->', '<svg>', '</svg>', '<meta charset=', 'gbk', '"', '>', '<', '&', '&#x'],
-        ...['&eacute', '<template>', '<noscript>', '<meta http-equiv=refresh content="0;url=', '\x00', '\x1b$B', 'é'],
+        ...[
+          '<title>',
+          '</title>',
+          '<!--',
+          '-->',
+          '<svg>',
+          '</svg>',
+          '<meta charset=',
+          'gbk',
+          '"',
+          '>',
+          '<',
+          '&',
+          '&#x',
+        ],
+        ...[
+          '&eacute',
+          '<template>',
+          '<noscript>',
+          '<meta http-equiv=refresh content="0;url=',
+          '\x00',
+          '\x1b$B',
+          'é',
+        ],
       ),
       { maxLength: 60 },
     )
     fc.assert(fc.property(soup, (parts) => void titleOf(parts.join(''), { size: 7 })))
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void titleOf(Buffer.from(bytes), { size: 5 })))
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 400 }),
+        (bytes) => void titleOf(Buffer.from(bytes), { size: 5 }),
+      ),
+    )
   })
 })
 
