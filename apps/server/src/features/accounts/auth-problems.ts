@@ -46,6 +46,8 @@ const BY_CODE: Record<string, () => HttpProblem> = {
   CREDENTIAL_ACCOUNT_NOT_FOUND: wrongPair,
   INVALID_PASSWORD: field('currentPassword', 'is not your password'),
   INVALID_EMAIL: field('email', 'is not an email address'),
+  // The routes have checked every other field by now.
+  VALIDATION_ERROR: field('email', 'is not an email address'),
   PASSWORD_TOO_SHORT: field('password', 'must have at least 8 characters'),
   PASSWORD_TOO_LONG: field('password', 'must have at most 128 characters'),
   USER_ALREADY_EXISTS: taken,

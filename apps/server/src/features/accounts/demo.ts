@@ -42,7 +42,8 @@ export async function seedDemo(db: Database, clock: Clock): Promise<void> {
         DEMO_GROUP.id,
         id,
         groupRole,
-        nowMs + place,
+        // A little apart and in the past: the order of members is fixed, and before anyone who joins now.
+        nowMs - DEMO_PEOPLE.length + place,
       )
     }
   })

@@ -5,13 +5,20 @@ import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { type App, approved, createApp } from '../../http.ts'
 import { serverMigrations } from '../../idempotency.ts'
-import { type AccountsOptions, accountsMigrations, type Changed, createAccounts } from './index.ts'
+import {
+  type Accounts,
+  type AccountsOptions,
+  accountsMigrations,
+  type Changed,
+  createAccounts,
+} from './index.ts'
 
 /** A server with accounts alone, for tests: real Fastify, real Better Auth, SQLite. */
 export interface World {
   app: App
   db: Database
-  clock: ManualClock
+  clock: WatchedClock
+  accounts: Accounts
   changes: Changed[]
   /** What the parts of a deletion were asked to do, in order. */
   purged: string[]
@@ -36,16 +43,34 @@ export type Answer = LightMyRequestResponse & { cookie: string }
 export const SECRET = 'a secret for tests that is long enough to sign with'
 export const PASSWORD = 'correct horse battery'
 
+/** Tells when someone has gone to sleep, so that a test moves the time on only then. */
+export class WatchedClock extends ManualClock {
+  #told: (() => void)[] = []
+
+  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const sleeping = super.sleep(ms, signal)
+    for (const tell of this.#told.splice(0)) tell()
+    return sleeping
+  }
+
+  untilAsleep(): Promise<void> {
+    return new Promise((resolve) => this.#told.push(resolve))
+  }
+}
+
 export interface WorldOptions extends Partial<Pick<AccountsOptions, 'isDemo' | 'purges' | 'baseUrl'>> {
   path?: string
   around?: Around
+  busyMs?: number
+  /** For two servers on one database. */
+  idPrefix?: string
 }
 
 export async function world(options: WorldOptions = {}): Promise<World> {
-  const { path = ':memory:', isDemo = false } = options
+  const { path = ':memory:', isDemo = false, busyMs = 2_000, idPrefix = 'id' } = options
   // Better Auth looks at the machine's own clock for the life of a session, so this one starts there.
-  const clock = new ManualClock(systemClock().nowMs())
-  const db = openSqlite({ path, clock })
+  const clock = new WatchedClock(systemClock().nowMs())
+  const db = openSqlite({ path, clock, busyMs })
   await migrate(db, [serverMigrations, accountsMigrations], clock)
   const changes: Changed[] = []
   const purged: string[] = []
@@ -55,7 +80,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   const accounts = createAccounts({
     db,
     clock,
-    ids: () => `id-${++made}`,
+    ids: () => `${idPrefix}-${++made}`,
     // Different for each call, and the same in each run.
     randomBytes: (n) => createHash('sha512').update(`bytes ${++made}`).digest().subarray(0, n),
     around: options.around,
@@ -111,6 +136,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     app,
     db,
     clock,
+    accounts,
     changes,
     purged,
     log,
