@@ -7,6 +7,7 @@ import { clockTime } from '../words/calendar.ts'
 import { bothTogether, changedWords } from '../words/diff.ts'
 import { useReading } from './context.tsx'
 import { changesIn, type Draft, type Field, writtenIn } from './drafts.ts'
+import './conflict.css'
 
 const WORDS: Record<Field, string> = { note: 'note', title: 'title', url: 'link' }
 

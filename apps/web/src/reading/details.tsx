@@ -13,6 +13,7 @@ import { changesIn, draftOf } from './drafts.ts'
 import { LinkName } from './link-name.tsx'
 import { mayEdit } from './rights.ts'
 import { Steps } from './steps.tsx'
+import './details.css'
 
 /** Everything about one link: how its title came or did not, the note, who has read it. */
 export function Details(props: {

@@ -4,6 +4,7 @@ import type { Filter } from '../http/api.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/location.tsx'
 import { inWords } from '../words/count.ts'
+import './empty.css'
 
 /** Why there are no rows, and the way on. */
 export function Empty(props: {

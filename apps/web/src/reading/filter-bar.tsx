@@ -1,5 +1,5 @@
 import type { BookmarkList } from '@garner/server/api'
-import { type RefObject, useEffect, useState } from 'react'
+import { type RefObject, useEffect, useEffectEvent, useState } from 'react'
 import { useGarner } from '../garner.ts'
 import type { Filter } from '../http/api.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -50,15 +50,16 @@ function SearchField(props: {
   const { clock } = useGarner().browser
   const [text, setText] = useState(q)
   useEffect(() => setText(q), [q])
+  const settle = useEffectEvent((wanted: string) => {
+    if (wanted !== q) onChange(wanted)
+  })
   useEffect(() => {
     const wanted = text.trim()
-    if (wanted === q) return
     const stop = new AbortController()
     void clock.sleep(TYPING_MS, stop.signal).then(() => {
-      if (!stop.signal.aborted) onChange(wanted)
+      if (!stop.signal.aborted) settle(wanted)
     })
     return () => stop.abort()
-    // biome-ignore lint/correctness/useExhaustiveDependencies: only the typing starts the wait anew
   }, [text, clock])
   return (
     <search className="with-icon">

@@ -44,7 +44,6 @@ export function NewGroup({ onClose }: { onClose(): void }) {
             required
             maxLength={80}
             placeholder="Family, study group, just me"
-            // biome-ignore lint/a11y/noAutofocus: the dialog was opened to write this name
             autoFocus
             value={name}
             onChange={(event) => setName(event.target.value)}

@@ -120,6 +120,12 @@ export function ReadingScreen({
     rows.current?.reveal(next.id, { focus: true, flash: false })
   }
   const withCurrent = (act: (item: Bookmark) => void) => () => current && act(current)
+  const leave = () => {
+    const focused = document.activeElement as HTMLElement | null
+    if (isField(focused)) focused?.blur()
+    else if (detailsOpen) closeDetails()
+    else setCurrentId(null)
+  }
   useKeys({
     '/': () => saveInput.current?.focus(),
     f: () => {
@@ -134,12 +140,7 @@ export function ReadingScreen({
     r: withCurrent(links.lookAgain),
     i: withCurrent((item) => (detailsOpen ? closeDetails() : showDetails(item))),
     '?': () => setSheet({ kind: 'keys' }),
-    Escape: () => {
-      const focused = document.activeElement as HTMLElement | null
-      if (isField(focused)) focused?.blur()
-      else if (detailsOpen) closeDetails()
-      else setCurrentId(null)
-    },
+    Escape: leave,
   })
 
   const arrivals = list.view?.arrivals.length ?? 0

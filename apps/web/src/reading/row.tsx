@@ -12,6 +12,7 @@ import { ReadMark } from './read-mark.tsx'
 import { mayEdit } from './rights.ts'
 import { RowMenu } from './row-menu.tsx'
 import { TitleLine } from './title-line.tsx'
+import './rows.css'
 
 interface RowProps {
   item: Bookmark

@@ -5,6 +5,7 @@ import { Countdown } from '../ui/countdown.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Ring } from './ring.tsx'
 import type { SaveBoxState } from './use-save.ts'
+import './save-box.css'
 
 /** Where a link goes in. What the server did not take stays in it, with the reason below. */
 export function SaveBox(props: {

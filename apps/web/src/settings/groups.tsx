@@ -41,7 +41,7 @@ function GroupRow({ me, group }: { me: Me; group: GroupSummary }) {
     mutationFn: (on: boolean) => api.showReads(group.id, on),
     onSettled: () => queries.invalidateQueries({ queryKey: ['groups'] }),
   })
-  const people = group.members.map((member) => (member.id === me.id ? 'you' : member.name))
+  const people = group.members.map((member) => (member.id === me.id ? 'You' : member.name))
   return (
     <li>
       <Icon name={group.personal ? 'user' : 'group'} />

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { useGarner } from '../garner.ts'
 import { duration } from '../words/calendar.ts'
 
@@ -29,13 +29,13 @@ export function Countdown({ untilMs }: { untilMs: number }) {
 /** Runs `act` once at `atMs`; null waits for nothing. */
 export function useAt(atMs: number | null, act: () => void): void {
   const { clock } = useGarner().browser
+  const onTime = useEffectEvent(act)
   useEffect(() => {
     if (atMs === null) return
     const stop = new AbortController()
     void clock.sleep(Math.max(0, atMs - clock.nowMs()), stop.signal).then(() => {
-      if (!stop.signal.aborted) act()
+      if (!stop.signal.aborted) onTime()
     })
     return () => stop.abort()
-    // biome-ignore lint/correctness/useExhaustiveDependencies: a new closure is no reason to start the wait again
   }, [atMs, clock])
 }

@@ -115,7 +115,8 @@ function place(menu: HTMLElement, button: HTMLElement): void {
   }
   const at = button.getBoundingClientRect()
   const { offsetWidth, offsetHeight } = menu
-  const isRight = at.left + offsetWidth > innerWidth - 12
+  // An icon at the end of a row has its menu within the row, not beside it.
+  const isRight = at.width <= 48 || at.left + offsetWidth > innerWidth - 12
   const left = isRight ? at.right - offsetWidth : at.left
   const isBelow = at.bottom + offsetHeight + 12 < innerHeight || at.top < offsetHeight
   menu.style.left = `${Math.max(12, left)}px`

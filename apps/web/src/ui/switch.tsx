@@ -24,6 +24,7 @@ export function Switch(props: {
         className="switch"
         type="checkbox"
         role="switch"
+        aria-checked={props.on}
         checked={props.on}
         disabled={props.disabled}
         aria-describedby={props.hint ? `${id}-hint` : undefined}

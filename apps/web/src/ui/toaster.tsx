@@ -32,6 +32,7 @@ export function Toaster() {
     <>
       <div role="status" aria-label="What just happened">
         {toast && (
+          // biome-ignore lint/a11y/noStaticElementInteractions: hovering only keeps it there longer
           <div
             key={toast.id}
             className="toast"
