@@ -13,23 +13,25 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const web = join(root, 'apps', 'web')
 const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
 const main = join(root, 'apps', 'server', 'src', 'main.ts')
-const data = process.argv.includes('--data') ? [] : ['--data', join('data', 'dev')]
+const given = process.argv.slice(2)
+const data = given.includes('--data') ? [] : ['--data', join('data', 'dev')]
 
-/** Vite's proxy goes to this port. */
 const port = process.env.PORT ?? '8080'
-const env = { GARNER_API: `http://127.0.0.1:${port}`, ...process.env, PORT: port, GARNER_DEMO: '1' }
 
 const children = [
-  start(root, [
+  start(root, {}, [
     '--watch',
     '--watch-preserve-output',
     main,
     'all',
     '--demo',
+    '--port',
+    port,
     ...data,
-    ...process.argv.slice(2),
+    ...given,
   ]),
-  start(web, [vite, '--host', '127.0.0.1']),
+  // Garner refuses settings that it does not know, so the proxy's target is for Vite alone.
+  start(web, { GARNER_API: `http://127.0.0.1:${port}` }, [vite, '--host', '127.0.0.1']),
 ]
 /** A program that ignores the polite signal is cut off; Garner itself needs at most 10 s to finish its work. */
 const GRACE_MS = 12_000
@@ -43,9 +45,13 @@ for (const child of children) {
 }
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(signal, stop)
 
-/** @param {string} cwd @param {string[]} args */
-function start(cwd, args) {
-  return spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'inherit', 'inherit'] })
+/** @param {string} cwd @param {Record<string, string>} more @param {string[]} args */
+function start(cwd, more, args) {
+  return spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...more },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
 }
 
 function stop() {

@@ -51,8 +51,8 @@ async function runVitest(args) {
   const countsPath = join(scratch, 'counts.json')
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const reporter = join(root, 'scripts', 'test', 'count.mjs')
-  const browser = chromium ? { GARNER_CHROMIUM: chromium } : {}
-  const env = { ...process.env, ...browser, GARNER_TEST_COUNTS: countsPath }
+  const browser = chromium ? { CHROMIUM_PATH: chromium } : {}
+  const env = { ...process.env, ...browser, TEST_COUNTS_PATH: countsPath }
   try {
     const child = spawn(
       process.execPath,

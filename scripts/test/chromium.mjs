@@ -12,11 +12,11 @@ const elsewhere = [
 ]
 
 /**
- * @param {NodeJS.ProcessEnv} env `GARNER_CHROMIUM` names a browser and comes before all others
+ * @param {NodeJS.ProcessEnv} env `CHROMIUM_PATH` names a browser and comes before all others
  * @returns {string | undefined}
  */
 export function findChromium(env = process.env) {
-  if (env.GARNER_CHROMIUM) return env.GARNER_CHROMIUM
+  if (env.CHROMIUM_PATH) return env.CHROMIUM_PATH
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
   const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)))
   return [...paths, ...elsewhere].find(isProgram)
@@ -41,7 +41,7 @@ export function provideChromium(say) {
   if (found) return found
   if (!isProgram('/usr/bin/apt-get')) {
     say(
-      'No Chromium here. Install Chromium or Chrome, or name one in GARNER_CHROMIUM, to run the browser tests.',
+      'No Chromium here. Install Chromium or Chrome, or name one in CHROMIUM_PATH, to run the browser tests.',
     )
     return undefined
   }

@@ -34,7 +34,7 @@ export const plainLine = ({ passed, failed, skipped }) =>
 export default class CountingReporter {
   /** @param {readonly CountedModule[]} modules @param {readonly unknown[]} unhandledErrors */
   onTestRunEnd(modules, unhandledErrors) {
-    const path = process.env.GARNER_TEST_COUNTS
+    const path = process.env.TEST_COUNTS_PATH
     if (path) writeFileSync(path, JSON.stringify(count(modules, unhandledErrors)))
   }
 }
