@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyError,
   type FastifyInstance,
   type FastifyRequest,
+  LogController,
   type RawServerDefault,
 } from 'fastify'
 import type { Principal } from './principal.ts'
@@ -66,7 +67,7 @@ const validators = {
 export function createApp({ logger, authenticate, onProblem, onResponse }: AppOptions): App {
   const app = Fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_MAX_BYTES,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',

@@ -54,7 +54,7 @@ export async function runAttempt<Tx>(
     if (kind.isAllowed && !(await kind.isAllowed(deps.read, job))) {
       return ended(await publish(deps, claim, lost, { state: 'cancelled', reason: 'discarded' }), 'discarded')
     }
-    outcome = await inTime(deps.clock, kind, lost, (late) => {
+    outcome = await inTime(deps.clock, kind, AbortSignal.any([lost, stop]), (late) => {
       const signal = AbortSignal.any([lost, stop, late])
       return kind.handle({ job, payload: job.payload as Json, signal })
     })
@@ -87,13 +87,13 @@ export async function runAttempt<Tx>(
 async function inTime<Tx>(
   clock: Clock,
   kind: JobKind<Tx>,
-  lost: AbortSignal,
+  ended: AbortSignal,
   handle: (late: AbortSignal) => Promise<Outcome<Tx>>,
 ): Promise<Outcome<Tx>> {
   const late = new AbortController()
   const over = new AbortController()
   const work = handle(late.signal)
-  const timeout = clock.sleep(kind.attemptMs, AbortSignal.any([over.signal, lost])).then(() => null)
+  const timeout = clock.sleep(kind.attemptMs, AbortSignal.any([over.signal, ended])).then(() => null)
   try {
     const first = await Promise.race([work, timeout])
     if (first) return first
@@ -101,7 +101,7 @@ async function inTime<Tx>(
     late.abort()
     throw new Retry('attempt_timeout')
   } finally {
-    over.abort()
+    over.abort('over')
   }
 }
 

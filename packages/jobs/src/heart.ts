@@ -37,7 +37,7 @@ export class Heart<Tx> {
       lost: held.lost.signal,
       release: () => {
         this.#held.delete(held)
-        if (this.#held.size === 0) this.#wake.abort()
+        if (this.#held.size === 0) this.#wake.abort('idle')
       },
     }
   }

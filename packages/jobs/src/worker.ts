@@ -108,7 +108,8 @@ export class Worker<Tx> {
 
   /** Hints that something may be due. Cheap, safe to call too often. */
   wake(): void {
-    this.#wake.abort()
+    // With a reason of its own: making the default one costs more than the save that it is told of.
+    if (!this.#wake.signal.aborted) this.#wake.abort('wake')
   }
 
   /** The loop. Returns when `signal` aborts; attempts under way are then the caller's to wait for (`stop`). */

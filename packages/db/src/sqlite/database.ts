@@ -32,32 +32,44 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
   const assertSameFile = () => {
     if (file) assertInode(file.path, file.inode)
   }
+  // Reads look at most every 20 ms: at ten thousand a second a look each would be a tenth of their cost.
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+  const assertStillThere = () => {
+    const nowMs = clock.monotonicMs()
+    if (nowMs - lookedAtMs < 20) return
+    assertSameFile()
+    lookedAtMs = nowMs
+  }
   const onWriter = new Statements(writer)
   const onReader = inMemory ? onWriter : new Statements(reader)
+  const snapshot = new Snapshot(reader)
 
   const commits = new GroupCommit({
     db: writer,
     clock,
     busyMs,
     assertSameFile,
-    commit: aroundCommit ?? ((effect) => effect()),
+    commit: async (effect) => {
+      await (aroundCommit ?? run)(effect)
+      snapshot.end()
+    },
     transaction: (seal): Transaction => {
-      const check = () => {
+      // After a full or failing disk SQLite has rolled everything back, and a further statement would be committed
+      // by itself: whoever catches the error and goes on must not get that far.
+      const guarded = <T>(statement: () => T): T => {
         if (seal.closed) throw new TransactionClosed(seal.closed)
+        if (seal.failed) throw seal.failed
+        try {
+          return statement()
+        } catch (error) {
+          if (error instanceof StoreUnavailable) seal.failed = error
+          throw error
+        }
       }
       return {
-        async all<R>(sql: string, ...params: Value[]) {
-          check()
-          return onWriter.all<R>(sql, params)
-        },
-        async get<R>(sql: string, ...params: Value[]) {
-          check()
-          return onWriter.get<R>(sql, params)
-        },
-        async run(sql, ...params) {
-          check()
-          return onWriter.run(sql, params)
-        },
+        all: async <R>(sql: string, ...params: Value[]) => guarded(() => onWriter.all<R>(sql, params)),
+        get: async <R>(sql: string, ...params: Value[]) => guarded(() => onWriter.get<R>(sql, params)),
+        run: async (sql, ...params) => guarded(() => onWriter.run(sql, params)),
         afterCommit(then) {
           seal.hooks.push(then)
         },
@@ -73,11 +85,13 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
       }
     : {
         async all<R>(sql: string, ...params: Value[]) {
-          assertSameFile()
+          assertStillThere()
+          snapshot.hold()
           return onReader.all<R>(sql, params)
         },
         async get<R>(sql: string, ...params: Value[]) {
-          assertSameFile()
+          assertStillThere()
+          snapshot.hold()
           return onReader.get<R>(sql, params)
         },
       }
@@ -89,20 +103,58 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
     async changeCounter() {
       if (inMemory) return (await read.get<{ n: number }>('SELECT total_changes() AS n'))!.n
       assertSameFile()
+      snapshot.end()
       return onReader.get<{ data_version: number }>('PRAGMA data_version', [])!.data_version
     },
     async close() {
       await commits.close()
+      snapshot.end()
       if (reader !== writer && reader.isOpen) reader.close()
       if (writer.isOpen) writer.close()
     },
   }
 }
 
+/**
+ * One read transaction for all reads of one turn of the event loop. Taking and giving back SQLite's read lock costs
+ * several system calls, more than a small read itself. Ends with the turn, and with every commit of this process,
+ * so a read sees everything that was committed here, and elsewhere before this turn began.
+ */
+class Snapshot {
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  readonly #db: DatabaseSync
+  #isHeld = false
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#begin = db.prepare('BEGIN')
+    this.#commit = db.prepare('COMMIT')
+  }
+
+  hold(): void {
+    if (this.#isHeld || !this.#db.isOpen) return
+    this.#begin.run()
+    this.#isHeld = true
+    setImmediate(() => this.end())
+  }
+
+  end(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    if (this.#db.isOpen && this.#db.isTransaction) this.#commit.run()
+  }
+}
+
+function run(effect: () => void): void {
+  effect()
+}
+
 function open(path: string): DatabaseSync {
   try {
     const db = new DatabaseSync(path)
     // FULL, not NORMAL: in WAL mode NORMAL does not sync at commit, and a power cut would take back an answer.
+    // 4000 pages (16 MiB) between checkpoints: at the default 1000 a burst of saves checkpoints at every fourth commit.
     // 64 MiB journal limit: after a burst the WAL shrinks again instead of staying at its largest.
     db.exec(`
       PRAGMA busy_timeout = 2000;
@@ -111,6 +163,7 @@ function open(path: string): DatabaseSync {
       PRAGMA foreign_keys = ON;
       PRAGMA temp_store = MEMORY;
       PRAGMA cache_size = -16000;
+      PRAGMA wal_autocheckpoint = 4000;
       PRAGMA journal_size_limit = 67108864;
     `)
     // From here on waiting for locks is done without blocking the event loop (group-commit.ts).
@@ -140,9 +193,9 @@ class Statements {
   }
 
   #prepare(sql: string): StatementSync {
+    if (!this.#db.isOpen) throw new StoreUnavailable('closed', 'preparing a statement')
     let statement = this.#prepared.get(sql)
     if (!statement) {
-      if (!this.#db.isOpen) throw new StoreUnavailable('closed', 'preparing a statement')
       statement = this.#db.prepare(sql)
       // 500: lists with a varying number of placeholders would otherwise grow the map without end.
       if (this.#prepared.size >= 500) this.#prepared.delete(this.#prepared.keys().next().value!)

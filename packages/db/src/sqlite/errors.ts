@@ -4,6 +4,7 @@ import { ConstraintViolation, StoreUnavailable, type UnavailableReason } from '.
 const REASONS: Record<number, UnavailableReason> = {
   5: 'busy', // SQLITE_BUSY
   6: 'busy', // SQLITE_LOCKED
+  7: 'io', // SQLITE_NOMEM: like a failing disk it rolls everything back
   8: 'readonly', // SQLITE_READONLY: also when the file was moved away under us
   10: 'io', // SQLITE_IOERR
   11: 'corrupt', // SQLITE_CORRUPT

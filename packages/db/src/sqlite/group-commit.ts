@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
 import type { Transaction } from '../database.ts'
 import { StoreUnavailable, TransactionClosed } from '../errors.ts'
@@ -22,12 +22,21 @@ import { unavailable } from './errors.ts'
 export interface GroupCommitOptions {
   db: DatabaseSync
   clock: Clock
-  transaction: (seal: { closed: string | null; hooks: (() => void)[] }) => Transaction
+  transaction: (seal: Seal) => Transaction
   /** Runs the COMMIT; the seam for slow and failing disks. */
   commit: (effect: () => void) => void | Promise<void>
   /** Throws StoreUnavailable when the file on disk is no longer the one that was opened. */
   assertSameFile: () => void
   busyMs: number
+}
+
+/** What a transaction and its batch know of each other. */
+export interface Seal {
+  /** Why it may not be used any more. */
+  closed: string | null
+  /** Set by the first statement that the database could not run: from then on all of it has failed. */
+  failed: StoreUnavailable | null
+  hooks: (() => void)[]
 }
 
 interface Waiting {
@@ -53,9 +62,16 @@ export class GroupCommit {
   #running: Promise<void> | null = null
   #closed = false
   #lastCommitMs = 0
+  #giveUp: (error: TransactionClosed) => void = () => {}
+  readonly #savepoint: StatementSync
+  readonly #release: StatementSync
+  readonly #rollbackOne: StatementSync
 
   constructor(options: GroupCommitOptions) {
     this.#options = options
+    this.#savepoint = options.db.prepare('SAVEPOINT one')
+    this.#release = options.db.prepare('RELEASE one')
+    this.#rollbackOne = options.db.prepare('ROLLBACK TO one')
   }
 
   submit<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -109,6 +125,8 @@ export class GroupCommit {
       return
     }
     const done: Done[] = []
+    const running = new AbortController()
+    void this.#watch(running)
     try {
       for (let n = 0; n < BATCH_MAX && this.#queue.length > 0; n++) {
         const one = await this.#runOne(this.#queue.shift()!)
@@ -123,10 +141,13 @@ export class GroupCommit {
       const refusal = unavailable(error, 'committing') ?? error
       for (const { waiting } of done) waiting.reject(refusal)
       return
+    } finally {
+      // With a reason of its own: making the default one costs more than a small transaction.
+      running.abort('over')
     }
     for (const { waiting, value, hooks } of done) {
       waiting.resolve(value)
-      for (const hook of hooks) hook()
+      for (const hook of hooks) callHook(hook)
     }
   }
 
@@ -149,26 +170,46 @@ export class GroupCommit {
 
   /** One transaction in its savepoint. Its own failure is its own; null then, and it has been told. */
   async #runOne(waiting: Waiting): Promise<Done | null> {
-    const { db, clock, transaction } = this.#options
-    const seal: { closed: string | null; hooks: (() => void)[] } = { closed: null, hooks: [] }
-    const late = new AbortController()
+    const { db, transaction } = this.#options
+    const seal: Seal = { closed: null, failed: null, hooks: [] }
     try {
-      db.exec('SAVEPOINT one')
-      const value = await withinTime(waiting.work(transaction(seal)), () =>
-        clock.sleep(OPEN_MAX_MS, late.signal),
-      )
+      this.#savepoint.run()
+      const value = await this.#watched(waiting.work(transaction(seal)))
+      if (seal.failed) throw seal.failed
       seal.closed = 'it has ended'
-      db.exec('RELEASE one')
+      this.#release.run()
       return { waiting, value, hooks: seal.hooks }
     } catch (error) {
       seal.closed ??= error instanceof TransactionClosed ? 'it was open for too long' : 'it has failed'
       waiting.reject(unavailable(error, 'running a transaction') ?? error)
       // A full or failing disk makes SQLite roll back everything: then the whole batch has failed.
       if (!db.isTransaction) throw error
-      db.exec('ROLLBACK TO one; RELEASE one')
+      this.#rollbackOne.run()
+      this.#release.run()
       return null
-    } finally {
-      late.abort()
+    }
+  }
+
+  /** `work`, unless the watch gives it up first; its late end is then nobody's business. */
+  #watched<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#giveUp = reject
+      work.then(resolve, reject)
+    })
+  }
+
+  /**
+   * Statements on SQLite end within microtasks, so a batch is over within a turn or two of the event loop. One
+   * that is not waits for something that is not the database: its transaction is given up after OPEN_MAX_MS.
+   */
+  async #watch(batch: AbortController): Promise<void> {
+    await new Promise(setImmediate)
+    while (!batch.signal.aborted) {
+      const giveUp = this.#giveUp
+      await this.#options.clock.sleep(OPEN_MAX_MS, batch.signal)
+      if (!batch.signal.aborted && this.#giveUp === giveUp) {
+        giveUp(new TransactionClosed(`it was open for more than ${OPEN_MAX_MS} ms`))
+      }
     }
   }
 
@@ -178,20 +219,11 @@ export class GroupCommit {
   }
 }
 
-/** `work`, unless it takes longer than `limit`. The timer is only made when `work` does not end by itself at once. */
-async function withinTime<T>(work: Promise<T>, limit: () => Promise<void>): Promise<T> {
-  let settled = false
-  const watched = work.finally(() => {
-    settled = true
-  })
-  // Statements on SQLite end within microtasks: one turn of the event loop tells a transaction that only talks
-  // to the database from one that waits for something else.
-  const turn = new Promise<void>((resolve) => setImmediate(resolve))
-  const first = await Promise.race([watched.then((value) => ({ value })), turn])
-  if (first) return first.value
-  if (settled) return watched
-  const second = await Promise.race([watched.then((value) => ({ value })), limit()])
-  if (second) return second.value
-  watched.catch(() => {})
-  throw new TransactionClosed(`it was open for more than ${OPEN_MAX_MS} ms`)
+/** The transaction is durable: a hint that fails is worth a warning, and is nobody's failure. */
+function callHook(hook: () => void): void {
+  try {
+    hook()
+  } catch (error) {
+    process.emitWarning(error as Error)
+  }
 }

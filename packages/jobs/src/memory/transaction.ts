@@ -27,7 +27,7 @@ export class MemoryTransaction {
     try {
       const value = await work(tx)
       tx.#hasEnded = true
-      for (const hook of tx.#hooks) queueMicrotask(hook)
+      for (const hook of tx.#hooks) callHook(hook)
       return value
     } catch (error) {
       tx.#hasEnded = true
@@ -38,6 +38,15 @@ export class MemoryTransaction {
 
   #assertOpen(): void {
     if (this.#hasEnded) throw new TransactionClosed('it has ended')
+  }
+}
+
+/** What has committed stays so: a hook that fails is worth a warning. */
+function callHook(hook: () => void): void {
+  try {
+    hook()
+  } catch (error) {
+    process.emitWarning(error as Error)
   }
 }
 

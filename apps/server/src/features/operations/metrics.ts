@@ -19,6 +19,8 @@ export class Metrics {
   readonly #rejections: Counter
   readonly #requests: Histogram
   readonly #ends: Counter
+  /** Found once per route and status: looking the labels up again costs more than counting. */
+  readonly #series = new Map<string, ReturnType<Histogram['labels']>>()
 
   constructor(jobs: JobCensus) {
     const registers = [this.registry]
@@ -81,7 +83,13 @@ export class Metrics {
   }
 
   request(route: string, status: number, ms: number): void {
-    this.#requests.observe({ route, status }, ms / 1000)
+    const key = `${status} ${route}`
+    let series = this.#series.get(key)
+    if (!series) {
+      series = this.#requests.labels({ route, status: String(status) })
+      this.#series.set(key, series)
+    }
+    series.observe(ms / 1000)
   }
 
   attempt(kind: string, end: AttemptEnd): void {

@@ -84,8 +84,12 @@ export function toBookmark(row: BookmarkRow, around: Surroundings): Bookmark {
 export function instant(ms: number): string
 export function instant(ms: number | null): string | null
 export function instant(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
+  if (ms === null) return null
+  // Saves come in the same millisecond by the dozen, and writing a date out costs more than most of a save's SQL.
+  if (ms !== lastInstant.ms) lastInstant = { ms, text: new Date(ms).toISOString() }
+  return lastInstant.text
 }
+let lastInstant = { ms: 0, text: '1970-01-01T00:00:00.000Z' }
 
 /** The line that searches look into: titles, note and address, folded so that case and width do not matter. */
 export function searchLine(

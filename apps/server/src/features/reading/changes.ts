@@ -72,8 +72,9 @@ export class Changes {
 
   /** Something was committed here: look soon. */
   hint(): void {
+    if (this.#isHinted || this.#watchers.size === 0) return
     this.#isHinted = true
-    this.#wake.abort()
+    this.#wake.abort('hint')
   }
 
   async #loop(): Promise<void> {

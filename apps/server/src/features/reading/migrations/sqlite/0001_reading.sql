@@ -44,8 +44,9 @@ CREATE TABLE bookmarks (
   search TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bookmarks_in_order ON bookmarks (group_id, saved_at_ms, id);
-CREATE INDEX bookmarks_by_page ON bookmarks (group_id, page_key);
-CREATE INDEX bookmarks_by_final_page ON bookmarks (group_id, final_key) WHERE final_key IS NOT NULL;
+-- saved_at_ms in these two: without it the planner walks the whole list in order to find the oldest.
+CREATE INDEX bookmarks_by_page ON bookmarks (group_id, page_key, saved_at_ms);
+CREATE INDEX bookmarks_by_final_page ON bookmarks (group_id, final_key, saved_at_ms) WHERE final_key IS NOT NULL;
 CREATE INDEX bookmarks_by_owner ON bookmarks (group_id, owner_id);
 CREATE INDEX bookmarks_by_change ON bookmarks (group_id, list_version);
 
