@@ -64,6 +64,15 @@ describe('a session', () => {
     expect(await statusWith(cookie)).toBe(401)
   })
 
+  it('is swept once it is over, and not before', async () => {
+    here = await world()
+    await here.signUp('ines')
+    expect(await here.accounts.sweep()).toBe(0)
+    here.clock.advance(31 * 86_400_000)
+    expect(await here.accounts.sweep()).toBe(1)
+    expect(await here.db.read.all('SELECT 1 FROM sessions')).toEqual([])
+  })
+
   it('ends at sign-out, for the very next request with its cookie', async () => {
     here = await world()
     const { cookie } = await here.signUp('ines')
