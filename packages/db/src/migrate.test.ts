@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { opened, temporaryDir } from '../testing/temporary.ts'
 import { ManualClock, systemClock } from './clock.ts'
 import type { Database, Transaction } from './database.ts'
@@ -160,8 +160,7 @@ test('every statement of a file is run, however they are set out', async () => {
   expect(texts).toEqual(['a; b', 'c -- d', "it's;\r\n-- on two lines", 'last'])
 })
 
-test('nothing is left open when the folder of a set is not there', async () => {
-  const db = memory()
-  onTestFinished(() => {})
-  await expect(migrate(db, [{ name: 'notes', dir: '/nowhere/at/all' }], clock)).rejects.toThrow('ENOENT')
+test('a set whose folder is not there is an error, not an empty set', async () => {
+  const set = { name: 'notes', dir: join(temporaryDir(), 'nowhere') }
+  await expect(migrate(memory(), [set], clock)).rejects.toThrow('ENOENT')
 })

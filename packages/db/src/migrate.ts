@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from './clock.ts'
 import type { Database, Queryable } from './database.ts'
 import { SchemaMismatch } from './errors.ts'
+import { statementsOf } from './statements.ts'
 
 /** A package's or feature's own numbered SQL files, `0001_name.sql`, one folder per dialect. */
 export interface MigrationSet {
@@ -34,6 +35,7 @@ export async function migrate(db: Database, sets: MigrationSet[], clock: Clock):
   for (const one of wanted) {
     const name = `${one.set}/${one.file}`
     const isNew = await db.transaction(async (tx) => {
+      await assertNotNewer(tx, sets, wanted)
       const known = await tx.get<{ checksum: string }>('SELECT checksum FROM migrations WHERE name = ?', name)
       if (known) {
         assertUnedited(name, known.checksum, one.checksum)
@@ -45,7 +47,6 @@ export async function migrate(db: Database, sets: MigrationSet[], clock: Clock):
     })
     if (isNew) applied.push(name)
   }
-  await assertNotNewer(db.read, sets, wanted)
   return applied
 }
 
@@ -81,22 +82,11 @@ function assertUnedited(name: string, applied: string, found: string): void {
   )
 }
 
-async function assertNotNewer(read: Queryable, sets: MigrationSet[], wanted: Migration[]): Promise<void> {
+async function assertNotNewer(tx: Queryable, sets: MigrationSet[], wanted: Migration[]): Promise<void> {
   const known = new Set(wanted.map((one) => `${one.set}/${one.file}`))
   const ours = new Set(sets.map((one) => one.name))
-  const rows = await read.all<{ name: string }>('SELECT name FROM migrations ORDER BY name')
+  const rows = await tx.all<{ name: string }>('SELECT name FROM migrations ORDER BY name')
   const newer = rows.find((row) => ours.has(row.name.split('/')[0]!) && !known.has(row.name))
   if (newer)
     throw new SchemaMismatch(`The database has ${newer.name}, which this program does not know: it is older.`)
-}
-
-/** Splits a file at semicolons that end a line; our migrations keep to that (no triggers with bodies). */
-function statementsOf(sql: string): string[] {
-  return sql
-    .split('\n')
-    .map((line) => line.replace(/^\s*--.*$/, ''))
-    .join('\n')
-    .split(/;\s*(?:\n|$)/)
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
 }

@@ -24,7 +24,7 @@ export interface SqliteOptions {
  */
 export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: SqliteOptions): Database {
   const inMemory = path === ':memory:'
-  if (!inMemory) mkdirSync(dirname(path), { recursive: true })
+  if (!inMemory) makeFolder(dirname(path))
   const writer = open(path)
   const file = inMemory ? undefined : { path, inode: statSync(path).ino }
   const reader = inMemory ? writer : open(path)
@@ -150,9 +150,18 @@ function run(effect: () => void): void {
   effect()
 }
 
-function open(path: string): DatabaseSync {
+function makeFolder(dir: string): void {
   try {
-    const db = new DatabaseSync(path)
+    mkdirSync(dir, { recursive: true })
+  } catch (error) {
+    throw new StoreUnavailable('missing', 'making the folder for its file', error)
+  }
+}
+
+function open(path: string): DatabaseSync {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path)
     // FULL, not NORMAL: in WAL mode NORMAL does not sync at commit, and a power cut would take back an answer.
     // 4000 pages (16 MiB) between checkpoints: at the default 1000 a burst of saves checkpoints at every fourth commit.
     // 64 MiB journal limit: after a burst the WAL shrinks again instead of staying at its largest.
@@ -170,6 +179,7 @@ function open(path: string): DatabaseSync {
     db.exec('PRAGMA busy_timeout = 0')
     return db
   } catch (error) {
+    db?.close()
     throw translated(error)
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { driven, opened, temporaryDir, turns } from '../../testing/temporary.ts'
+import { driven, opened, temporaryDir, turn, turns } from '../../testing/temporary.ts'
 import { ManualClock } from '../clock.ts'
 import type { Database } from '../database.ts'
 import { StoreUnavailable } from '../errors.ts'
@@ -70,7 +70,17 @@ test('while others hold the write lock, reads go on with what is committed', asy
   other.exec("INSERT INTO notes (text) VALUES ('not committed')")
   expect(await textsOf(db)).toEqual(['committed'])
   other.exec('COMMIT')
+  await turn() // what others commit is seen from the next turn of the event loop on
   expect(await textsOf(db)).toEqual(['committed', 'not committed'])
+})
+
+test('a read sees at once what was committed here, in the middle of a turn too', async () => {
+  const { db } = await notes()
+  for (const text of ['one', 'two', 'three']) {
+    const before = await textsOf(db)
+    await db.transaction((tx) => tx.run(INSERT, text))
+    expect(await textsOf(db)).toEqual([...before, text])
+  }
 })
 
 test('commits of another connection are noticed by the change counter', async () => {
