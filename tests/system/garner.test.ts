@@ -58,7 +58,11 @@ describe('the launcher, `garner …`', () => {
   const asNode18 =
     "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })"
   const serve = (before: string[]) =>
-    launch([...before, launcher, 'serve', '--demo', '--port', '0'], { GARNER_DATA: tempDir() })
+    launch(
+      [...before, launcher, 'serve', '--demo', '--port', '0'],
+      { GARNER_DATA: tempDir() },
+      { isGroup: true },
+    )
   const listening = /Garner listening on (\S+)/
 
   test('on the pinned Node it is the program itself: no parent stays', async () => {

@@ -114,7 +114,7 @@ export async function runGarner(
   env: Record<string, string> = {},
 ): Promise<{ stdout: string; stderr: string; code: number | null; signal: NodeJS.Signals | null }> {
   const data = env.GARNER_DATA ?? tempDir()
-  const { output, exited } = launch([main, ...args], { ...env, GARNER_DATA: data }, 'test')
+  const { output, exited } = launch([main, ...args], { ...env, GARNER_DATA: data })
   const exit = await within(
     60_000,
     exited,
@@ -155,35 +155,58 @@ export async function until<T>(
 }
 
 const children: Record<Lifetime, Set<ChildProcess>> = { test: new Set(), file: new Set() }
+const groupLeaders = new WeakSet<ChildProcess>()
 const folders: Record<Lifetime, Set<string>> = { test: new Set(), file: new Set() }
 
 afterEach(() => cleanUp('test'))
 afterAll(() => cleanUp('file'))
 process.once('exit', () => {
-  for (const child of [...children.test, ...children.file]) child.kill('SIGKILL')
+  for (const child of [...children.test, ...children.file]) cutOff(child)
 })
 
 async function cleanUp(lifetime: Lifetime): Promise<void> {
   const ended = [...children[lifetime]].map(
     (child) => new Promise((resolve) => (hasExited(child) ? resolve(null) : child.once('close', resolve))),
   )
-  for (const child of children[lifetime]) child.kill('SIGKILL')
+  for (const child of children[lifetime]) cutOff(child)
   await Promise.all(ended)
   children[lifetime].clear()
   for (const folder of folders[lifetime]) rmSync(folder, { recursive: true, force: true })
   folders[lifetime].clear()
 }
 
+function cutOff(child: ChildProcess): void {
+  if (child.pid !== undefined && groupLeaders.has(child)) {
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // The whole group has just ended by itself.
+    }
+  } else child.kill('SIGKILL')
+}
+
 const hasExited = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
-/** Any Node program, kept for cleaning up. Exported for programs that stand in front of Garner, such as its launcher. */
-export function launch(args: string[], env: Record<string, string>, lifetime: Lifetime = 'test') {
+interface LaunchOptions {
+  lifetime?: Lifetime
+  /** For programs that start others, such as Garner's launcher: what they started is cut off with them. */
+  isGroup?: boolean
+}
+
+/** Starts any Node program in the repository's root, to be cleaned up like Garner itself. */
+export function launch(
+  args: string[],
+  env: Record<string, string>,
+  { lifetime = 'test', isGroup = false }: LaunchOptions = {},
+) {
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...surroundings(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: isGroup,
   })
   children[lifetime].add(child)
+  if (isGroup) groupLeaders.add(child)
   const output = { stdout: '', stderr: '', all: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
