@@ -16,10 +16,10 @@ export function Banners({ list }: { list: ListHook }) {
   const isBusy = trouble !== null && !trouble.failure.isUnreachable && trouble.nextTryMs !== null
 
   useEffect(() => {
-    if (!isOnline) notice.say('You are offline. Links you save are kept on this device.')
+    if (!isOnline) notice.say('No network. What you save now goes up later.')
   }, [isOnline, notice])
   useEffect(() => {
-    if (isBusy) notice.say('Busy right now. Garner tries again by itself.')
+    if (isBusy) notice.say('The list cannot be read at the moment. Garner asks again by itself.')
   }, [isBusy, notice])
 
   return (

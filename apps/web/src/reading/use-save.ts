@@ -46,7 +46,7 @@ export function useSave(group: string, onSaved: (saved: SavedBookmark) => void) 
   const keepHere = (one: Pending) => {
     const { url, note: words = '', group: to, force = false } = one.link
     outbox.keep({ key: one.key, url, note: words, group: to, force })
-    notice.say('Kept on this device. Goes up when you are online.')
+    notice.say('No answer: the link is kept here and goes up later.')
     clear()
   }
 
@@ -61,7 +61,6 @@ export function useSave(group: string, onSaved: (saved: SavedBookmark) => void) 
       // Still this link? Then the box is free for the next one.
       if (pending.current?.key === one.key) clear()
       onSaved(saved)
-      if (!saved.duplicate) notice.say('Saved. Title on its way.')
     } catch (error) {
       const failure = failureOf(error)
       if (failure.isUnreachable) keepHere(one)
