@@ -1,0 +1,100 @@
+import { DatabaseSync } from 'node:sqlite'
+import { startGarner, withFolder } from '../lib/garner.ts'
+import { load, percentile } from '../lib/load.ts'
+import type { Case, Measure } from '../lib/measure.ts'
+import { listRequest } from '../lib/requests.ts'
+
+const ROUNDS = 5
+
+/** The first page of a list as a client gets it: access check, page, read marks, names, totals, JSON. */
+export const lists: Case = {
+  name: 'lists',
+  about: 'The first page of `GET /api/bookmarks` (50 links), 4 clients, nothing cached between requests.',
+  async run() {
+    const small = await firstPage({ links: 200, marks: 400, share: 0.99 })
+    const large = await firstPage({ links: 42_000, marks: 350_000, share: 0.95 })
+    return [
+      { what: 'very first read after the start, 200 links', unit: 'ms', values: small.first },
+      { what: 'first page of 200 links, p99', unit: 'ms', values: small.percentiles, target: { max: 20 } },
+      {
+        what: 'first page of 42,000 links and 350,000 read marks, p95',
+        unit: 'ms',
+        values: large.percentiles,
+        target: { max: 50 },
+      },
+    ] satisfies Measure[]
+  },
+}
+
+async function firstPage({ links, marks, share }: { links: number; marks: number; share: number }): Promise<{
+  first: number[]
+  percentiles: number[]
+}> {
+  const result = { first: [] as number[], percentiles: [] as number[] }
+  for (let i = 0; i < ROUNDS; i++) {
+    await withFolder(async (folder) => {
+      const setUp = await startGarner({ role: 'serve', folder })
+      await setUp.stop()
+      fill(`${folder}/garner.db`, links, marks)
+      const garner = await startGarner({ role: 'serve', folder })
+      const port = garner.port
+      const [first] = (await load({ port, clients: 1, requests: 1, request: () => listRequest() }))
+        .latenciesMs
+      result.first.push(first!)
+      const { latenciesMs, statuses } = await load({
+        port,
+        clients: 4,
+        requests: 500,
+        request: () => listRequest(),
+      })
+      if (statuses['200'] !== 500) throw new Error(`expected 500 lists, got ${JSON.stringify(statuses)}`)
+      result.percentiles.push(percentile(latenciesMs, share))
+      await garner.stop()
+    })
+  }
+  return result
+}
+
+/** Writes the rows that as many saves and marks would have left, without the hours they would take. */
+function fill(path: string, links: number, marks: number): void {
+  const db = new DatabaseSync(path)
+  db.exec('BEGIN')
+  const members = ['alice', 'bob', ...Array.from({ length: 18 }, (_, n) => `member-${n}`)]
+  const user = db.prepare(
+    `INSERT OR IGNORE INTO users (id, name, email, role, status, demo, created_at, updated_at)
+     VALUES (?, ?, NULL, 'member', 'approved', 1, '2026-01-01', '2026-01-01')`,
+  )
+  const member = db.prepare("INSERT OR IGNORE INTO memberships VALUES ('study', ?, 'member', 1, 0)")
+  for (const id of members) {
+    user.run(id, id)
+    member.run(id)
+  }
+  const link = db.prepare(
+    `INSERT INTO bookmarks (id, group_id, owner_id, url, page_key, note, page_title, title_status, title_tries,
+       saved_at_ms, version, source_version, list_version, search)
+     VALUES (?, 'study', ?, ?, ?, 'A note of some words.', ?, 'ready', 1, ?, 1, 1, ?, ?)`,
+  )
+  for (let n = 0; n < links; n++) {
+    const url = `https://site-${n % 500}.example.com/articles/${n}`
+    const title = `A title about things, number ${n}`
+    const id = n.toString(16).padStart(32, '0')
+    link.run(
+      id,
+      members[n % members.length]!,
+      url,
+      url,
+      title,
+      1_700_000_000_000 + n * 1000,
+      n + 1,
+      `${title} ${url}`,
+    )
+  }
+  db.prepare("INSERT OR REPLACE INTO lists VALUES ('study', ?, ?, ?)").run(links, marks, links)
+  const mark = db.prepare("INSERT OR IGNORE INTO read_marks VALUES ('study', ?, ?, ?)")
+  for (let n = 0; n < marks; n++) {
+    const linkNumber = Math.floor(n / members.length) % links
+    mark.run(members[n % members.length]!, linkNumber.toString(16).padStart(32, '0'), n)
+  }
+  db.exec('COMMIT')
+  db.close()
+}
