@@ -64,7 +64,7 @@ export async function install(root, { say, working }) {
 
   const version = pinnedVersion(root)
   say(
-    `Installing packages and Node ${version} into node_modules: ${reasonToInstall(root)}. About half a minute, 450 MB.`,
+    `Installing packages and Node ${version} into node_modules: ${reasonToInstall(root)}. Up to a minute, 450 MB.`,
   )
 
   const npm = findNpm()

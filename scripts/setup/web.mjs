@@ -9,7 +9,7 @@
  * command builds again. A server that is running hands out the old files until the rename.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { run } from './child.mjs'
 import { SetupFailure } from './failure.mjs'
@@ -52,9 +52,10 @@ export function isBuilt(root) {
  * @param {{ say: (sentence: string) => void, working?: (childPid: number) => void }} how
  */
 export async function buildWeb(root, { say, working }) {
-  say('Building the browser client into apps/web/dist: its sources have changed. A few seconds.')
   const web = webPath(root)
   const [dist, next, old] = [join(web, 'dist'), join(web, 'dist.next'), join(web, 'dist.old')]
+  const reason = existsSync(join(dist, stampName)) ? 'its sources have changed' : 'it is not built yet'
+  say(`Building the browser client into apps/web/dist: ${reason}. A few seconds.`)
   // Taken before the build: an edit made while it runs asks for another one.
   const stamp = { quick: quickHash(root), content: contentHash(root) }
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')

@@ -65,7 +65,7 @@ export async function startGarner(options: StartOptions = {}): Promise<GarnerPro
   const { child, output, exited } = launch(
     [main, ...args, ...port],
     { GARNER_DATA: dataDir, ...env },
-    lifetime,
+    { lifetime },
   )
   const garner = {
     url: '',
