@@ -47,8 +47,11 @@ export function parseFaults(text: string): Map<string, Fault[]> | { expected: st
     if (!Object.hasOwn(FAULT_POINTS, point))
       return { expected: `POINT:ACTION; \`garner faults\` lists the points (${part})` }
     const action = actionOf(word, ms)
-    if (!action)
-      return { expected: `kill, fail, hang, delay=MS or land-then-fail, with an optional @N (${part})` }
+    // @0 would never strike, and whoever asked for it would take the silence for a pass.
+    if (!action || Number(at) === 0)
+      return {
+        expected: `kill, fail, hang, delay=MS or land-then-fail, with an optional @N from 1 (${part})`,
+      }
     const list = faults.get(point) ?? []
     list.push({ action, at: at === undefined ? undefined : Number(at) })
     faults.set(point, list)
@@ -66,6 +69,8 @@ function actionOf(word: string, ms: string | undefined): Action | null {
 
 /**
  * `around(point, effect)` runs the effect as the configured faults let it. Without faults it is a plain call.
+ * At a point called `…after-…` the effect has happened when the fault strikes; at any other it has not, unless the
+ * action says so (`land-then-fail`).
  * @param error what `fail` and `land-then-fail` throw
  */
 export function createAround(text: string, clock: Clock, error: (point: string) => Error): Around {
@@ -74,13 +79,18 @@ export function createAround(text: string, clock: Clock, error: (point: string) 
   const counts = new Map<string, number>()
   return async (point, effect) => {
     const due = dueFaults(faults, counts, point)
-    for (const { action } of due) {
-      if (action.do === 'kill') process.kill(process.pid, 'SIGKILL')
-      if (action.do === 'hang' || action.do === 'kill') await new Promise(() => {})
-      if (action.do === 'delay') await clock.sleep(action.ms)
-      if (action.do === 'fail') throw error(point)
+    const strike = async () => {
+      for (const { action } of due) {
+        if (action.do === 'kill') process.kill(process.pid, 'SIGKILL')
+        if (action.do === 'hang' || action.do === 'kill') await new Promise(() => {})
+        if (action.do === 'delay') await clock.sleep(action.ms)
+        if (action.do === 'fail') throw error(point)
+      }
     }
+    const isAfter = point.includes('.after-')
+    if (!isAfter) await strike()
     const value = await effect()
+    if (isAfter) await strike()
     if (due.some(({ action }) => action.do === 'land-then-fail')) throw error(point)
     return value
   }
