@@ -1,6 +1,6 @@
 import type { Me } from '@garner/server/api'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useGarner } from './garner.ts'
 import { failureOf } from './http/failure.ts'
 import { useLive } from './live/use-live.ts'
@@ -8,13 +8,12 @@ import { NewGroup } from './reading/new-group.tsx'
 import { GroupsUnreachable, NoGroup } from './reading/no-group.tsx'
 import { ReadingScreen } from './reading/reading.tsx'
 import { useOutbox } from './reading/use-outbox.ts'
+import { SettingsScreen } from './settings/settings.tsx'
 import { Shell } from './shell.tsx'
 import { useStore } from './store.ts'
 import { useKeys } from './ui/keys.ts'
 import { go, usePlace } from './ui/location.tsx'
 import { WelcomeScreen } from './welcome/welcome.tsx'
-
-const SettingsScreen = lazy(() => import('./settings/settings.tsx'))
 
 /** While nobody answers at all, this often. */
 const KNOCK_MS = 3_000
@@ -99,9 +98,7 @@ function Home({ me }: { me: Me }) {
   if (isSettings) {
     return (
       <Shell me={me} group={home} screen="settings" title="Settings">
-        <Suspense>
-          <SettingsScreen me={me} groups={list} />
-        </Suspense>
+        <SettingsScreen me={me} groups={list} />
       </Shell>
     )
   }

@@ -7,6 +7,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { realBrowser } from './browser.ts'
+import { Crash } from './crash.tsx'
 import { createGarner, GarnerContext } from './garner.ts'
 import { applyLook } from './preferences.ts'
 
@@ -21,7 +22,9 @@ createRoot(root).render(
   <StrictMode>
     <GarnerContext value={garner}>
       <QueryClientProvider client={garner.queries}>
-        <App />
+        <Crash>
+          <App />
+        </Crash>
       </QueryClientProvider>
     </GarnerContext>
   </StrictMode>,

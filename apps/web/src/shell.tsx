@@ -2,6 +2,7 @@ import type { GroupSummary, Me } from '@garner/server/api'
 import { type ReactNode, useEffect } from 'react'
 import { useGarner } from './garner.ts'
 import { waitingCount } from './reading/outbox.ts'
+import { useUnread } from './reading/use-unread.ts'
 import { useStore } from './store.ts'
 import { Icon, Mark } from './ui/icon.tsx'
 import { Link } from './ui/location.tsx'
@@ -18,7 +19,7 @@ export function Shell(props: {
 }) {
   const { me, group, screen, title } = props
   const home = group ? `/reading/${encodeURIComponent(group.id)}` : '/reading'
-  const unread = group?.unread ?? 0
+  const unread = useUnread(group)
 
   useEffect(() => {
     document.title = `${title} · Garner`

@@ -39,7 +39,7 @@ export function createDoor(state: FakeState) {
     }
     if (url.pathname === '/api/auth/sign-up/email') {
       if (state.users.some((one) => one.email === body.email))
-        throw new Refusal(422, 'User already exists', { code: 'USER_ALREADY_EXISTS' })
+        throw new Refusal(409, 'There is already an account with that email. Sign in with it instead.')
       const id = String(body.email).split('@')[0] ?? 'new'
       const isFirst = state.setupNeeded
       state.users.push({

@@ -16,7 +16,7 @@ export class Failure extends Error {
     super(problem.detail || problem.title || `HTTP ${status}`)
     this.status = status
     this.type = problem.type ?? ''
-    this.detail = problem.detail || problem.title || ''
+    this.detail = typeof problem.detail === 'string' ? problem.detail : ''
     this.retryAfterMs = retryAfterMs
     this.current = problem.current
   }

@@ -142,9 +142,9 @@ describe('asking the server', () => {
     const out = http(() => json({}, 401))
     await expect(out.api.groups()).rejects.toMatchObject({ status: 401 })
     expect(out.events).toEqual(['reached', 'out'])
-    const wrong = http(() => json({ code: 'INVALID_EMAIL_OR_PASSWORD', message: 'No.' }, 401))
+    const wrong = http(() => json({ type: 'wrong-credentials', detail: 'No.' }, 401))
     await expect(wrong.api.signIn({ email: 'a', password: 'b' })).rejects.toMatchObject({
-      type: 'INVALID_EMAIL_OR_PASSWORD',
+      type: 'wrong-credentials',
       detail: 'No.',
     })
     expect(wrong.events).toEqual(['reached'])

@@ -82,10 +82,7 @@ export class Http {
     const failure = new Failure(
       response.status,
       await problemOf(response),
-      retryAfterMs(
-        response.headers.get('Retry-After') ?? response.headers.get('X-Retry-After'),
-        this.#browser.clock.nowMs(),
-      ),
+      retryAfterMs(response.headers.get('Retry-After'), this.#browser.clock.nowMs()),
     )
     if (response.status === 401 && !path.startsWith('/api/auth/')) this.#events.onSignedOut()
     throw failure
@@ -101,11 +98,10 @@ function isTimeout(signal: AbortSignal): boolean {
   return signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
 }
 
-/** Better Auth answers `{code, message}`, everything else a Problem; a proxy in between may answer neither. */
+/** A proxy in between may answer anything. */
 async function problemOf(response: Response): Promise<Partial<Problem>> {
   try {
-    const body = (await response.json()) as Partial<Problem> & { code?: string; message?: string }
-    return { ...body, type: body.type ?? body.code ?? '', detail: body.detail ?? body.message ?? '' }
+    return (await response.json()) as Partial<Problem>
   } catch {
     return {}
   }

@@ -1,16 +1,16 @@
 import type { Me } from '@garner/server/api'
+import type { QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { type Garner, useGarner } from '../garner.ts'
 import { failureOf } from '../http/failure.ts'
-import { nameOf } from '../reading/link-name.tsx'
-import { removeItem, replaceItem, takeIn } from '../reading/list.ts'
-import { editLists } from '../reading/use-list.ts'
+import { type ListView, removeItem, takeIn } from '../reading/list.ts'
+import { editLists, LOOK_AGAIN_MAX } from '../reading/use-list.ts'
 import type { Change } from './changes.ts'
 import { keepListening } from './stream.ts'
 
 /** While there is no stream, the version is asked for this often; the answer is nearly always 304. */
 export const POLL_MS = 15_000
-/** Told about many links at once (an import, a busy group), the top of the list is read once instead of each of them. */
+/** Told about more links at once (an import, a busy group), the list is read again instead of each of them. */
 const ONE_BY_ONE_MAX = 12
 /** Changes that come together are looked at together. */
 const GATHER_MS = 120
@@ -44,37 +44,24 @@ export function useLive(me: Me): void {
 }
 
 async function watch(garner: Garner, me: Me, signal: AbortSignal): Promise<void> {
-  const { api, browser, live } = garner
-  const gathered = new Map<string, Change & { kind: 'bookmark' }>()
-  let gathering = false
+  const { api, browser, live, queries } = garner
+  let told: Change[] = []
 
   const settle = async () => {
-    gathering = true
     await browser.clock.sleep(GATHER_MS, signal)
-    gathering = false
-    const changes = [...gathered.values()]
-    gathered.clear()
-    if (signal.aborted) return
-    if (changes.length > ONE_BY_ONE_MAX) lookAtAll(garner)
-    else for (const change of changes) await lookAt(garner, me, change)
-    void garner.queries.invalidateQueries({ queryKey: ['groups'] })
+    const changes = told
+    told = []
+    if (!signal.aborted) await lookAtWhat(garner, me, changes)
   }
-
   const onChange = (change: Change) => {
-    if (change.kind === 'bookmark') {
-      gathered.set(change.id, change)
-      if (!gathering) void settle()
-    } else if (change.kind === 'list') {
-      api.expectVersion(change.group, change.version)
-      void garner.queries.invalidateQueries({ queryKey: ['list', change.group] })
-      void garner.queries.invalidateQueries({ queryKey: ['groups'] })
-    } else if (change.kind === 'group') {
-      void garner.queries.invalidateQueries({ queryKey: ['groups'] })
-      void garner.queries.invalidateQueries({ queryKey: ['list', change.group] })
-    } else {
-      void garner.queries.invalidateQueries({ queryKey: ['me'] })
-      void garner.queries.invalidateQueries({ queryKey: ['people'] })
+    if (change.kind === 'account') {
+      void queries.invalidateQueries({ queryKey: ['me'] })
+      void queries.invalidateQueries({ queryKey: ['people'] })
+      void queries.invalidateQueries({ queryKey: ['groups'] })
+      return
     }
+    told.push(change)
+    if (told.length === 1) void settle()
   }
 
   void poll(garner, signal)
@@ -93,6 +80,41 @@ async function watch(garner: Garner, me: Me, signal: AbortSignal): Promise<void>
   })
 }
 
+/**
+ * A list that changed is read again, once for all that came together. Links that were named without their list, or
+ * stand deeper than a list is read again, are read one by one.
+ */
+async function lookAtWhat(garner: Garner, me: Me, changes: Change[]): Promise<void> {
+  const { api, queries } = garner
+  const lists = new Set<string>()
+  const links = new Map<string, string>()
+  for (const change of changes) {
+    if (change.kind === 'bookmark') links.set(change.id, change.group)
+    else if (change.kind !== 'account') lists.add(change.group)
+    if (change.kind === 'list') api.expectVersion(change.group, change.version)
+  }
+  for (const [id, group] of links) {
+    void queries.invalidateQueries({ queryKey: ['bookmark', id] })
+    if (links.size > ONE_BY_ONE_MAX) lists.add(group)
+    else if (!lists.has(group) || isDeep(queries, group, id)) await lookAtLink(garner, me, group, id)
+  }
+  for (const group of lists) await lookAtList(garner, group)
+  const isElsewhere = [...links.values(), ...lists].some((group) => !isShown(queries, group))
+  if (isElsewhere || changes.some((change) => change.kind === 'group')) {
+    void queries.invalidateQueries({ queryKey: ['groups'] })
+  }
+}
+
+function isShown(queries: QueryClient, group: string): boolean {
+  return queries.getQueryCache().findAll({ queryKey: ['list', group], type: 'active' }).length > 0
+}
+
+function isDeep(queries: QueryClient, group: string, id: string): boolean {
+  return queries
+    .getQueriesData<ListView>({ queryKey: ['list', group] })
+    .some(([, view]) => view?.items.slice(LOOK_AGAIN_MAX).some((item) => item.id === id))
+}
+
 async function poll(garner: Garner, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await garner.browser.clock.sleep(POLL_MS, signal)
@@ -101,34 +123,35 @@ async function poll(garner: Garner, signal: AbortSignal): Promise<void> {
 }
 
 /** A list whose retry is planned is left to that: one request in flight, and no more often than the server asked. */
-function lookAtAll({ queries, troubles }: Garner): void {
-  void queries.invalidateQueries({
-    queryKey: ['list'],
-    predicate: ({ queryKey }) => troubles.get().get(queryKey.join(' '))?.nextTryMs == null,
-  })
+const isFree =
+  ({ troubles }: Garner) =>
+  ({ queryKey }: { queryKey: readonly unknown[] }) =>
+    troubles.get().get(queryKey.join(' '))?.nextTryMs == null
+
+async function lookAtList(garner: Garner, group: string): Promise<void> {
+  // Not instead of a look that is under way, but after it: that one may have been answered before the change.
+  await garner.queries.invalidateQueries({ queryKey: ['list', group], predicate: isFree(garner) })
+}
+
+function lookAtAll(garner: Garner): void {
+  const { queries } = garner
+  void queries.invalidateQueries({ queryKey: ['list'], predicate: isFree(garner) })
   void queries.invalidateQueries({ queryKey: ['bookmark'] })
   void queries.invalidateQueries({ queryKey: ['groups'] })
 }
 
 /** One link, read by itself: the list may still be served from a copy that is a moment older than the event. */
-async function lookAt(garner: Garner, me: Me, change: Change & { kind: 'bookmark' }): Promise<void> {
-  const { api, notice, queries } = garner
+async function lookAtLink(garner: Garner, me: Me, group: string, id: string): Promise<void> {
+  const { api, queries } = garner
   // A list that nobody has open has nothing to change.
-  if (queries.getQueriesData({ queryKey: ['list', change.group] }).length === 0) return
+  if (!isShown(queries, group)) return
   try {
-    const detail = await api.bookmark(change.id)
-    queries.setQueryData(['bookmark', change.id], detail)
+    const detail = await api.bookmark(id)
+    queries.setQueryData(['bookmark', id], detail)
     const item = { ...detail, job: detail.job && { id: detail.job.id, state: detail.job.state } }
-    editLists(queries, change.group, (view, filter) => {
-      const before = view.items.find((one) => one.id === item.id)
-      if (before?.title_status === 'pending' && item.title_status === 'ready' && item.owner.id === me.id) {
-        notice.say(`Title found: ${nameOf(item)}`)
-      }
-      return before ? replaceItem(view, item) : takeIn(view, item, filter, me.id)
-    })
+    editLists(queries, group, (view, filter) => takeIn(view, item, filter, me.id))
   } catch (error) {
-    const { status } = failureOf(error)
-    if (status === 404) editLists(queries, change.group, (view) => removeItem(view, change.id, me.id))
-    else void queries.invalidateQueries({ queryKey: ['list', change.group] })
+    if (failureOf(error).status === 404) editLists(queries, group, (view) => removeItem(view, id, me.id))
+    else await lookAtList(garner, group)
   }
 }

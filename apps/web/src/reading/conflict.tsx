@@ -7,6 +7,7 @@ import { clockTime } from '../words/calendar.ts'
 import { bothTogether, changedWords } from '../words/diff.ts'
 import { useReading } from './context.tsx'
 import { changesIn, type Draft, type Field, writtenIn } from './drafts.ts'
+import { mayEdit } from './rights.ts'
 import './conflict.css'
 
 const WORDS: Record<Field, string> = { note: 'note', title: 'title', url: 'link' }
@@ -14,7 +15,9 @@ const WORDS: Record<Field, string> = { note: 'note', title: 'title', url: 'link'
 /** Two versions of one thing: nothing is chosen for anybody, and the draft stays until its writer chooses. */
 export function Conflict({ item }: { item: Bookmark }) {
   const draft = useStore(useGarner().drafts.all)[item.id]
-  if (!draft?.conflict) return null
+  const { me } = useReading()
+  // Somebody else may have signed in on this tab since: a draft is its writer's alone.
+  if (!draft?.conflict || !mayEdit(item, me)) return null
   return <ConflictForm item={item} draft={draft} current={draft.conflict} />
 }
 

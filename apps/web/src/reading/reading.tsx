@@ -26,6 +26,7 @@ import { SaveBox } from './save-box.tsx'
 import { useLinks } from './use-links.ts'
 import { editLists, useList } from './use-list.ts'
 import { useSave } from './use-save.ts'
+import { useTitleNews } from './use-title-news.ts'
 import { WaitingRows } from './waiting-rows.tsx'
 import './reading.css'
 
@@ -34,6 +35,8 @@ type Sheet =
   | { kind: 'delete'; item: Bookmark }
   | { kind: 'keys' }
   | { kind: 'group' }
+
+const NONE: Bookmark[] = []
 
 /** One group's list. */
 export function ReadingScreen({
@@ -59,7 +62,8 @@ export function ReadingScreen({
   const saveInput = useRef<HTMLInputElement>(null)
   const searchInput = useRef<HTMLInputElement>(null)
   const detailsTitle = useId()
-  const items = list.view?.items ?? []
+  const items = list.view?.items ?? NONE
+  useTitleNews(items, me)
   const current = items.find((item) => item.id === currentId)
 
   const setFilter = useCallback(

@@ -13,6 +13,7 @@ export const PAGE = 50
 const PAGE_MAX = 200
 /** Deeper rows are kept up to date by their own events only: three pages are enough to see what left the list. */
 const LOOK_AGAIN_PAGES = 3
+export const LOOK_AGAIN_MAX = PAGE + LOOK_AGAIN_PAGES * PAGE_MAX
 /** A stale copy is asked for again soon; the cache refreshes itself behind it. */
 const STALE_AGAIN_MS = 2_000
 

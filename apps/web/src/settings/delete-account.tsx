@@ -50,13 +50,7 @@ export function DeleteAccount({ me }: { me: Me }) {
           Delete my account
         </button>
       </form>
-      <Problem
-        words={
-          remove.error
-            ? `Your account is still there; a repeat finishes what was begun. ${explained(remove.error)}`
-            : null
-        }
-      />
+      <Problem words={remove.error ? explained(remove.error) : null} />
     </Section>
   )
 }

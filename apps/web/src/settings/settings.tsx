@@ -9,7 +9,7 @@ import { Tokens } from './tokens.tsx'
 import { You } from './you.tsx'
 import './settings.css'
 
-export default function SettingsScreen({ me, groups }: { me: Me; groups: GroupSummary[] }) {
+export function SettingsScreen({ me, groups }: { me: Me; groups: GroupSummary[] }) {
   const place = usePlace()
   const people = usePeople(me)
   const asking = people.data?.filter((person) => person.status === 'pending').length ?? 0
