@@ -42,3 +42,15 @@ test('the system clock can live in the future, and its durations do not change',
   expect(ahead.nowMs() - now.nowMs()).toBeGreaterThan(86_000_000)
   expect(Math.abs(ahead.monotonicMs() - now.monotonicMs())).toBeLessThan(1_000)
 })
+
+test('a manual clock says how far it is to the next sleeper', async () => {
+  const clock = new ManualClock()
+  expect(clock.nextWakeInMs).toBeNull()
+  const gone = new AbortController()
+  void clock.sleep(10, gone.signal)
+  void clock.sleep(30)
+  clock.advance(5)
+  expect(clock.nextWakeInMs).toBe(5)
+  gone.abort()
+  expect(clock.nextWakeInMs).toBe(25)
+})

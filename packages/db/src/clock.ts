@@ -67,6 +67,12 @@ export class ManualClock implements Clock {
     })
   }
 
+  /** How far it is to the time of the next sleeper, in ms; null when nobody sleeps. */
+  get nextWakeInMs(): number | null {
+    if (this.#sleepers.length === 0) return null
+    return Math.max(0, Math.min(...this.#sleepers.map((one) => one.atMs)) - this.#monotonicMs)
+  }
+
   /** Moves both clocks `ms` milliseconds on and wakes everyone whose time has come. */
   advance(ms: number): void {
     this.#nowMs += ms

@@ -1,6 +1,6 @@
 import type { Around, Clock, Queryable } from '@garner/db'
 import { type Decision, decide } from './decide.ts'
-import { Retry, StoreUnavailable } from './errors.ts'
+import { InvariantBroken, Retry, StoreUnavailable } from './errors.ts'
 import type { Claim, Json } from './job.ts'
 import type { JobKind, Outcome } from './kind.ts'
 import type { Ending, JobStore, PublishAnswer, WriteAnswer } from './store.ts'
@@ -32,7 +32,8 @@ export interface AttemptDeps<Tx> {
  *
  * Promises. Exactly one ending is said for the claim, or none: killed anywhere, nothing of it is there and the
  * lease brings the job back; killed after the publication's commit, all of it is there. When the store is away at
- * the end, the publication alone is repeated, never the handler, for as long as the lease is held.
+ * the end, the publication alone is repeated, never the handler, for as long as the lease is held. An attempt
+ * whose lease is lost says so to the store, once: that is where it is refused and counted.
  * Assumes. Somebody else sends heartbeats and aborts `lost` when one is refused; `stop` is aborted at shutdown.
  */
 export async function runAttempt<Tx>(
@@ -59,8 +60,8 @@ export async function runAttempt<Tx>(
       return kind.handle({ job, payload: job.payload as Json, signal })
     })
   } catch (error) {
-    if (lost.aborted) return 'stale'
-    if (stop.aborted) return release(deps, claim, lost)
+    if (error instanceof InvariantBroken) throw error
+    if (lost.aborted || stop.aborted) return release(deps, claim, lost)
     // The store's trouble is not the job's: it waits as long as its deadline lets it.
     const isStore = error instanceof StoreUnavailable
     const known = isStore
@@ -75,6 +76,7 @@ export async function runAttempt<Tx>(
     }
     return ended(await publish(deps, claim, lost, ending, guarded(kind, claim, outcome.write)), 'published')
   } catch (error) {
+    if (error instanceof InvariantBroken) throw error
     // The handler did its work and its writes failed: a fault of ours. The try is spent.
     return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, error))
   }
@@ -137,12 +139,15 @@ async function conclude<Tx>(
       const ending: Ending = { state: 'ready', outcome: 'retried', runAtMs, reason }
       return ended(await publish(deps, claim, lost, ending, write), 'retried')
     }
-    if (next === 'dead') return ended(await publish(deps, claim, lost, { state: 'dead', reason }), 'dead')
+    if (next === 'dead') {
+      const write = guarded(kind, claim, kind.died && ((tx) => kind.died!(tx, claim.job, reason)))
+      return ended(await publish(deps, claim, lost, { state: 'dead', reason }, write), 'dead')
+    }
     const write = guarded(kind, claim, kind.degrade && ((tx) => kind.degrade!(tx, claim.job, reason)))
     return ended(await publish(deps, claim, lost, { state: 'degraded', reason }, write), 'degraded')
   } catch (error) {
-    if (next !== 'degrade' || error instanceof StoreUnavailable) throw error
-    // Even saving the useful part fails: kept as dead, visible and repairable.
+    if (next === 'retry' || error instanceof InvariantBroken) throw error
+    // Even saving the useful part, or showing the end, fails: kept as dead, visible and repairable.
     deps.onFault(claim, error)
     return ended(await publish(deps, claim, lost, { state: 'dead', reason }), 'dead')
   }
@@ -167,6 +172,7 @@ function guarded<Tx>(
 /** 100 ms to 2 s between tries to reach the store: long enough not to add to its trouble. */
 const STORE_WAIT_MS = { first: 100, most: 2_000 }
 
+/** Errors: what `write` throws; a store that is away is waited for until the lease is lost, and then it is stale. */
 async function publish<Tx>(
   deps: AttemptDeps<Tx>,
   claim: Claim,
@@ -183,7 +189,9 @@ async function publish<Tx>(
     try {
       return await deps.around('publish.after-commit', () => deps.store.publish(claim, ending, fenced))
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || lost.aborted) throw error
+      if (!(error instanceof StoreUnavailable)) throw error
+      // Nobody will take it any more; the job comes back by its lease.
+      if (lost.aborted) return 'stale-epoch'
       await deps.clock.sleep(waitMs, lost)
     }
   }

@@ -5,7 +5,7 @@ import type { Job } from './job.ts'
 export interface RetryPolicy {
   /** Tries in one generation, the first included. */
   attemptsMax: number
-  /** From submission (or repair) on; no try starts later. Milliseconds. */
+  /** From submission (or repair) on; no retry is planned beyond it. A job that waited so long for its first try gets that one. Milliseconds. */
   deadlineMs: number
   /** The first wait is up to this long; each further one up to twice as long. Milliseconds. */
   baseMs: number

@@ -43,8 +43,10 @@ export class Heart<Tx> {
   }
 
   async #beat(): Promise<void> {
-    this.#wake = new AbortController()
     while (this.#held.size > 0) {
+      // A new one each time: one claim may end and another begin before the sleeper has noticed, and a signal that
+      // stays aborted would turn the pauses between heartbeats into none.
+      this.#wake = new AbortController()
       await this.#clock.sleep(this.#leaseMs / 3, this.#wake.signal)
       if (this.#held.size === 0) break
       await this.beatOnce()
@@ -56,19 +58,26 @@ export class Heart<Tx> {
   async beatOnce(): Promise<void> {
     const all = [...this.#held]
     const askedAtMs = this.#clock.monotonicMs()
+    const answered = new AbortController()
+    // A store that neither answers nor fails must not hide that a lease runs out.
+    const patienceMs = Math.max(0, Math.min(...all.map((one) => one.untilMs)) - askedAtMs)
+    const beat = this.#ask(all, askedAtMs)
+    await Promise.race([beat, this.#clock.sleep(patienceMs, answered.signal)])
+    answered.abort('answered')
+    for (const one of all) if (one.untilMs <= this.#clock.monotonicMs()) this.#lose(one)
+  }
+
+  async #ask(all: Held[], askedAtMs: number): Promise<void> {
     try {
-      const answers = await this.#store.heartbeat(
-        all.map((one) => one.claim),
-        this.#leaseMs,
-      )
+      const claims = all.map((one) => one.claim)
+      const answers = await this.#store.heartbeat(claims, this.#leaseMs)
       all.forEach((one, index) => {
-        if (answers[index] === 'extended') one.untilMs = askedAtMs + this.#leaseMs
+        if (answers[index] === 'extended') one.untilMs = Math.max(one.untilMs, askedAtMs + this.#leaseMs)
         else this.#lose(one)
       })
     } catch {
-      // The store is away. The next beat asks again; leases that run out meanwhile are given up below.
+      // The store is away. The next beat asks again; leases that run out meanwhile are given up by beatOnce.
     }
-    for (const one of all) if (one.untilMs <= this.#clock.monotonicMs()) this.#lose(one)
   }
 
   #lose(held: Held): void {

@@ -45,7 +45,7 @@ export interface Job {
   generation: number
   leaseUntilMs: number | null
   submittedAtMs: number
-  /** After this instant no new try is started. */
+  /** No retry is planned after this instant. */
   deadlineAtMs: number
   finishedAtMs: number | null
   /** The kind of the last error (`timeout`, `http_503`, …), never its contents. */

@@ -44,4 +44,6 @@ export interface JobKind<Tx, P extends Json = Json> {
   retried?(tx: Tx, job: Job, next: { reason: string; runAtMs: number }): Promise<WriteAnswer>
   /** Saves the useful part when tries are used up or useless. Without it such a job is dead. */
   degrade?(tx: Tx, job: Job, reason: string): Promise<WriteAnswer>
+  /** Shows that the job is dead; part of that publication, and left out if it fails. */
+  died?(tx: Tx, job: Job, reason: string): Promise<WriteAnswer>
 }

@@ -99,7 +99,7 @@ export interface Submission {
   key?: string | undefined
   /** Not before this instant; default now. */
   runAtMs?: number | undefined
-  /** No try starts later than this from now (and again from each repair). */
+  /** No retry is planned later than this from now (and again from each repair). */
   deadlineMs: number
 }
 

@@ -1,6 +1,6 @@
 import type { Around, Clock, Queryable } from '@garner/db'
 import { type AttemptEnd, runAttempt } from './attempt.ts'
-import { StoreUnavailable, UnknownKind } from './errors.ts'
+import { InvariantBroken, StoreUnavailable, UnknownKind } from './errors.ts'
 import { Heart } from './heart.ts'
 import type { Claim } from './job.ts'
 import type { JobKind } from './kind.ts'
@@ -48,6 +48,7 @@ export class Worker<Tx> {
   readonly #around: Around
   readonly #stop = new AbortController()
   #active = 0
+  #claiming = 0
   #wake = new AbortController()
 
   constructor(options: WorkerOptions<Tx>) {
@@ -66,21 +67,27 @@ export class Worker<Tx> {
   async step(): Promise<Step> {
     const { store, kinds, slots, name, leaseMs, clock, pollMs } = this.#options
     const free = slots - this.#active
-    if (free <= 0) return { claimed: 0, waitMs: pollMs, done: Promise.resolve([]) }
+    if (free <= 0 || this.#stop.signal.aborted) {
+      return { claimed: 0, waitMs: pollMs, done: Promise.resolve([]) }
+    }
     const askedAtMs = clock.monotonicMs()
-    const claims = await this.#around('claim.after-commit', () =>
-      store.claim({
-        worker: name,
-        limit: free,
-        leaseMs,
+    let attempts: Promise<AttemptEnd>[]
+    this.#claiming++
+    try {
+      const request = {
+        ...{ worker: name, limit: free, leaseMs },
         kinds: kinds.map(({ kind, perKey }) => ({ kind, perKey })),
-      }),
-    )
-    const attempts = claims.map((claim) => this.#attempt(claim, askedAtMs))
-    const waitMs = claims.length > 0 ? 0 : Math.min(pollMs, (await store.nextDueInMs()) ?? pollMs)
+      }
+      const claims = await this.#around('claim.after-commit', () => store.claim(request))
+      attempts = claims.map((claim) => this.#attempt(claim, askedAtMs))
+    } finally {
+      this.#claiming--
+    }
+    const claimed = attempts.length
+    const waitMs = claimed > 0 ? 0 : Math.min(pollMs, (await store.nextDueInMs()) ?? pollMs)
     // Due, and yet nothing was claimed: every due job's key is taken. The end of an attempt wakes the loop.
-    const isBlocked = claims.length === 0 && waitMs === 0
-    return { claimed: claims.length, waitMs: isBlocked ? pollMs : waitMs, done: Promise.all(attempts) }
+    const isBlocked = claimed === 0 && waitMs === 0
+    return { claimed, waitMs: isBlocked ? pollMs : waitMs, done: Promise.all(attempts) }
   }
 
   async #attempt(claim: Claim, askedAtMs: number): Promise<AttemptEnd> {
@@ -95,6 +102,7 @@ export class Worker<Tx> {
       const deps = { store, read, clock, random, around: this.#around, onFault: report }
       end = await runAttempt(deps, kind, claim, { lost, stop: this.#stop.signal })
     } catch (error) {
+      if (error instanceof InvariantBroken) throw error // rejects `done`, which nobody catches: the process ends
       // No ending could be said: the lease will run out and the job come back. Never lost, only late.
       onFault?.(claim, error)
     } finally {
@@ -132,14 +140,19 @@ export class Worker<Tx> {
 
   /**
    * Finishes what is in hand: waits up to `graceMs` for attempts to end by themselves, then aborts them, which
-   * gives them back unfinished (their try does not count), and waits for that.
+   * gives them back unfinished (their try does not count), and waits for that, a claim under way included.
+   * Claims nothing more from then on.
    */
   async stop(graceMs: number): Promise<void> {
     const { clock } = this.#options
     const untilMs = clock.monotonicMs() + graceMs
-    while (this.#active > 0 && clock.monotonicMs() < untilMs) await clock.sleep(20)
+    while (this.#isBusy && clock.monotonicMs() < untilMs) await clock.sleep(20)
     this.#stop.abort()
     const lastMs = clock.monotonicMs() + 2_000
-    while (this.#active > 0 && clock.monotonicMs() < lastMs) await clock.sleep(20)
+    while (this.#isBusy && clock.monotonicMs() < lastMs) await clock.sleep(20)
+  }
+
+  get #isBusy(): boolean {
+    return this.#active + this.#claiming > 0
   }
 }
