@@ -94,7 +94,18 @@ export async function install(root, { say, working }) {
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
+  explainExec(root)
   writeStamp(root)
+}
+
+/**
+ * The scripts of package.json start with `exec`: npm runs them through a shell and sends its own SIGTERM to that, and
+ * a shell that stays in between dies of it and leaves Garner running. The shell of Windows does not know the word.
+ *
+ * @param {string} root
+ */
+function explainExec(root) {
+  if (process.platform === 'win32') writeFileSync(join(root, 'node_modules', '.bin', 'exec.cmd'), '@%*\r\n')
 }
 
 /** @param {string} root */

@@ -90,6 +90,17 @@ describe('the launcher, `garner …`', () => {
     expect(await launch([...before, launcher, 'faults'], {}).exited).toEqual({ code: 0, signal: null })
   })
 
+  test('under npx, whose shell dies alone of a SIGTERM, the program ends all the same', async () => {
+    const dataDir = tempDir()
+    const script = `require('node:child_process').spawn(process.execPath,
+      ${JSON.stringify([launcher, 'serve', '--demo', '--port', '0'])}, { stdio: 'inherit' })`
+    const shell = launch(['-e', script], { GARNER_DATA: dataDir, npm_command: 'exec' }, { isGroup: true })
+    await until(() => listening.test(shell.output.stdout))
+    const [program] = childrenOf(shell.child.pid)
+    shell.child.kill('SIGKILL')
+    await until(() => !isAlive(program))
+  })
+
   test('on an older Node a killed program reads as killed', async () => {
     const { child, output, exited } = serve(['--import', asNode18])
     await until(() => listening.test(output.stdout))
@@ -122,6 +133,14 @@ test('until tells what it waited for, and why it did not come', async () => {
   )
   expect(await until(() => Promise.resolve('here'))).toBe('here')
 })
+
+function isAlive(pid: number | undefined): boolean {
+  try {
+    return process.kill(pid ?? 0, 0)
+  } catch {
+    return false
+  }
+}
 
 function childrenOf(pid: number | undefined): number[] {
   const book = join('/proc', String(pid), 'task', String(pid), 'children')

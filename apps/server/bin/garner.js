@@ -6,6 +6,9 @@
  * signal or a kill hits Garner itself. An older Node starts the pinned one from node_modules and stands in for it:
  * SIGTERM, SIGINT and SIGHUP are passed on, the exit code or fatal signal is passed back. Cut off by `kill -9`, the
  * stand-in cannot pass that on, and Garner runs on; address it by its own process id there.
+ *
+ * npx itself runs this through a shell, and passes a SIGTERM only to that shell, which dies of it alone. So under npx,
+ * losing the parent reads as SIGTERM.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -19,11 +22,24 @@ const main = fileURLToPath(mainUrl)
 /** The version the program is written for; it also needs that Node's SQLite. */
 const NODE_MIN_MAJOR = 24
 
+if (process.env.npm_command === 'exec') endWithParent()
+
 if (Number.parseInt(process.versions.node, 10) >= NODE_MIN_MAJOR) {
   process.argv[1] = main
   await import(mainUrl.href)
 } else {
   standIn(pinnedNode())
+}
+
+function endWithParent() {
+  const parent = process.ppid
+  // A quarter of a second: small beside the ten seconds that Garner may take to end, and a system call each.
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 250)
+  watch.unref()
 }
 
 function pinnedNode() {
