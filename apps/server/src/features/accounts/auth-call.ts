@@ -6,7 +6,7 @@ export const ADDRESS_HEADER = 'x-garner-address'
 
 /** What goes along with one call into Better Auth, past its own code, which has no place for it. */
 export interface AuthCall {
-  /** The new password's hash, made before the call: hashing takes 100 ms, and no transaction waits that long. */
+  /** The new password's hash, made before the transaction: hashing takes 100 ms, and others would wait for it. */
   passwordHash?: string
   /** Set when the database did not take something; Better Auth answers that as if the input were at fault. */
   trouble?: StoreUnavailable

@@ -73,11 +73,7 @@ export function authRoutes(app: App, options: AuthRouteOptions): void {
 
   post('/sign-up/email', SignUp, async (request, body) => {
     const name = plainName(body.name)
-    const answer = await identity.call(request, {
-      path: '/sign-up/email',
-      body: { ...body, name },
-      newPassword: body.password,
-    })
+    const answer = await identity.call(request, { path: '/sign-up/email', body: { ...body, name } })
     if (answer.ok) {
       const { user } = (await answer.clone().json()) as { user: { id: string } }
       await onSignUp(user.id)

@@ -1,5 +1,6 @@
 import type { Clock, Database } from '@garner/db'
 import { type BetterAuthOptions, betterAuth } from 'better-auth'
+import { createAuthMiddleware } from 'better-auth/api'
 import { hashPassword } from 'better-auth/crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { ADDRESS_HEADER, authCall } from './auth-call.ts'
@@ -31,7 +32,6 @@ const TRIES = {
   '/sign-up/email': { window: 30, max: 20 },
 }
 
-export { hashPassword }
 export type Auth = ReturnType<typeof makeAuth>
 
 export function makeAuth(setup: BetterAuthSetup) {
@@ -63,6 +63,13 @@ export function authOptions({
       password: {
         hash: async (password) => authCall.getStore()?.passwordHash ?? (await hashPassword(password)),
       },
+    },
+    // Here, because it is after the limit of tries (each hash costs 100 ms and 32 MB) and before the transaction.
+    hooks: {
+      before: createAuthMiddleware(async ({ path, body }) => {
+        const call = authCall.getStore()
+        if (call && path === '/sign-up/email') call.passwordHash = await hashPassword(body.password)
+      }),
     },
     user: {
       modelName: 'users',

@@ -44,14 +44,13 @@ export class Deletion {
 
   /**
    * Errors: 409 for the last admin while there are others, before anything is touched: nobody could let anyone in
-   * any more. 500 when a part failed; the account is still there, and a repeat finishes.
+   * any more. StoreUnavailable, also before. 500 when a part failed; the account is still there, and a repeat finishes.
    */
   async run(userId: string): Promise<void> {
     const { db, around, purges, logger } = this.#options
-    let part = 'check'
+    await db.transaction((tx) => this.#assertMayGo(tx, userId))
+    let part = 'queue'
     try {
-      await db.transaction((tx) => this.#assertMayGo(tx, userId))
-      part = 'queue'
       await purges.queue(userId)
       await around('purge.after-queue', () => {})
       part = 'photos'

@@ -3,6 +3,7 @@ import { type Around, type Database, ManualClock, migrate, systemClock } from '@
 import { openSqlite } from '@garner/db/sqlite'
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
+import { vi } from 'vitest'
 import { type App, approved, createApp } from '../../http.ts'
 import { serverMigrations } from '../../idempotency.ts'
 import {
@@ -12,6 +13,10 @@ import {
   type Changed,
   createAccounts,
 } from './index.ts'
+
+// 60 s, not 10: the first test of a file loads Better Auth, and each hashes real passwords (100 ms of work apiece),
+// while other files' tests keep the same cores busy.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 /** A server with accounts alone, for tests: real Fastify, real Better Auth, SQLite. */
 export interface World {

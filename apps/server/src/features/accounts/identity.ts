@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { ADDRESS_HEADER, type AuthCall, authCall } from './auth-call.ts'
-import type { BetterAuthSetup } from './better-auth.ts'
+import type { Auth, BetterAuthSetup } from './better-auth.ts'
 import { SESSION_RENEWED_AFTER_S, SESSION_S } from './session-cookie.ts'
 
 /**
@@ -17,12 +17,10 @@ export interface IdentityOptions extends Omit<BetterAuthSetup, 'baseUrl'> {
 /** Never looked up: only there because Better Auth wants a whole URL. */
 const NOWHERE = 'http://garner.invalid'
 
-type Loaded = Awaited<ReturnType<typeof load>>
-
 export class Identity {
   readonly #options: IdentityOptions
   readonly #base: string
-  #loading: Promise<Loaded> | null = null
+  #loading: Promise<Auth> | null = null
 
   constructor(options: IdentityOptions) {
     this.#options = options
@@ -35,16 +33,12 @@ export class Identity {
   }
 
   /**
-   * Hands a request to Better Auth. `path` is below `/api/auth`; `newPassword` is the one that it will want hashed.
+   * Hands a request to Better Auth. `path` is below `/api/auth`.
    * Errors: StoreUnavailable; anything that Better Auth did not expect.
    */
-  async call(
-    request: FastifyRequest,
-    { path, body, newPassword }: { path: string; body?: unknown; newPassword?: string },
-  ): Promise<Response> {
-    const { auth, hashPassword } = await this.#loaded()
+  async call(request: FastifyRequest, { path, body }: { path: string; body?: unknown }): Promise<Response> {
+    const auth = await this.#loaded()
     const call: AuthCall = {}
-    if (newPassword !== undefined) call.passwordHash = await hashPassword(newPassword)
     const headers = new Headers({ origin: this.#base, [ADDRESS_HEADER]: request.ip })
     for (const name of ['cookie', 'user-agent'] as const) {
       const value = request.headers[name]
@@ -74,7 +68,7 @@ export class Identity {
     return answer.headers.getSetCookie()
   }
 
-  #loaded(): Promise<Loaded> {
+  #loaded(): Promise<Auth> {
     this.#loading ??= load({ ...this.#options, baseUrl: this.#base }).catch((error) => {
       this.#loading = null
       throw error
@@ -83,7 +77,7 @@ export class Identity {
   }
 }
 
-async function load(setup: BetterAuthSetup) {
-  const { makeAuth, hashPassword } = await import('./better-auth.ts')
-  return { auth: makeAuth(setup), hashPassword }
+async function load(setup: BetterAuthSetup): Promise<Auth> {
+  const { makeAuth } = await import('./better-auth.ts')
+  return makeAuth(setup)
 }

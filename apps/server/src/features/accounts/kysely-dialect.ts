@@ -16,8 +16,8 @@ import { authCall } from './auth-call.ts'
  * Lets Better Auth work on Garner's own database: its reads go to the read side, its writes through group commit
  * like everyone's. It has no connection of its own, so it never waits for, or holds, a lock against the writer.
  *
- * Assumes that inside a transaction it awaits next to nothing but its statements (identity.ts hashes passwords
- * before). Cut anywhere: its transaction is a transaction of `@garner/db`, there whole or not at all.
+ * Assumes that inside a transaction it awaits next to nothing but its statements (better-auth.ts hashes
+ * passwords before). Cut anywhere: its transaction is a transaction of `@garner/db`, there whole or not at all.
  */
 export function garnerDialect(db: Database): Dialect {
   return {
