@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { systemClock } from '@garner/db'
 import { buildConnector } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -34,7 +35,8 @@ function made({ lookup, allow = '' }: { lookup: Lookup; allow?: string }) {
     const { address } = addresses[0]!
     connected.push(...addresses.map((one) => one.address))
     const port = address.startsWith('127.') ? server.trapPort : server.port
-    connect({ ...options, protocol: 'http:', hostname: '127.0.0.1', port: String(port) }, callback)
+    const there = { ...options, protocol: 'http:', hostname: '127.0.0.1', port: String(port) }
+    return connect(there, callback) as unknown as Socket
   }
   const parsed = parseFetchAllow(allow)
   if (!parsed.ok) throw new Error(parsed.message)

@@ -52,6 +52,8 @@ function transformFor(layer: string, start: Buffer): Transform | undefined {
         chunkSize: CHUNK,
         finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
       })
+    case 'zstd':
+      return zlib.createZstdDecompress({ chunkSize: CHUNK, finishFlush: zlib.constants.ZSTD_e_flush })
     default:
       return undefined
   }

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { Client, type Dispatcher } from 'undici'
 import type { FetchAllow } from './fetch-allow.ts'
-import { type Dial, guardedConnector, type Lookup, portOf } from './guard.ts'
+import { type Dial, guardedConnector, type Lookup } from './guard.ts'
 import { asPageError, type PageError } from './page-error.ts'
 
 /**
@@ -71,7 +71,7 @@ export async function exchange<T>(
       .request({
         method: 'GET',
         path: `${url.pathname}${url.search}`,
-        headers: requestHeaders(url, cookie),
+        headers: requestHeaders(cookie),
         reset: true,
         signal,
       })
@@ -86,9 +86,8 @@ export async function exchange<T>(
   }
 }
 
-function requestHeaders(url: URL, cookie: string | undefined): Record<string, string> {
+function requestHeaders(cookie: string | undefined): Record<string, string> {
   return {
-    host: url.port === '' || portOf(url) === 0 ? url.hostname : url.host,
     'user-agent': USER_AGENT,
     accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
     'accept-language': '*',

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { systemClock } from '@garner/db'
+import { type AddressInfo, Socket } from 'node:net'
+import { ManualClock, systemClock } from '@garner/db'
 import { describe, expect, test } from 'vitest'
 import { isPublic, parseAddress } from './addresses.ts'
 import { FetchAllow, parseFetchAllow } from './fetch-allow.ts'
@@ -136,7 +136,10 @@ function connectCode(hostname: string, addresses: string[], allow = none): Promi
     const connect = guardedConnector({
       lookup: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       allow,
-      dial: () => resolve(undefined),
+      dial: () => {
+        resolve(undefined)
+        return new Socket()
+      },
       signal: new AbortController().signal,
       onSocket: () => {},
     })
@@ -158,6 +161,43 @@ describe('the guard inside the connection', () => {
   test('checks literals itself, should a caller forget to', async () => {
     expect(await connectCode('127.0.0.1', [])).toBe('blocked_address')
     expect(await connectCode('[::1]', [])).toBe('blocked_address')
+  })
+
+  test('names that mean "here" are refused without asking a resolver', async () => {
+    const asked: string[] = []
+    const fetcher = createPageFetcher({
+      ...{ clock: systemClock(), deadlineMs: 5_000 },
+      lookup: async (hostname) => {
+        asked.push(hostname)
+        return []
+      },
+    })
+    for (const name of ['localhost', 'a.localhost', 'printer.local', 'metadata.google.internal']) {
+      const fetched = fetcher.fetchPage(`http://${name}/`, new AbortController().signal)
+      await expect(fetched).rejects.toMatchObject({ code: 'blocked_address' })
+    }
+    expect(asked).toEqual([])
+  })
+
+  test('giving up ends a connection that is still being made', async () => {
+    const clock = new ManualClock()
+    const socket = new Socket()
+    const dialled = Promise.withResolvers<void>()
+    const fetcher = createPageFetcher({
+      ...{ clock, deadlineMs: 20_000 },
+      lookup: async () => [{ address: '93.184.216.34', family: 4 }],
+      dial: () => {
+        dialled.resolve()
+        return socket
+      },
+    })
+    const fetched = fetcher.fetchPage('http://swallows.example/', new AbortController().signal)
+    const refused = expect(fetched).rejects.toMatchObject({ code: 'timeout' })
+    socket.on('error', () => {})
+    await dialled.promise
+    clock.advance(20_000)
+    await refused
+    expect(socket.destroyed).toBe(true)
   })
 
   test('the real dialling connects to the checked address, and the host name stays in the request', async () => {

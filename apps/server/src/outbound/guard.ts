@@ -26,12 +26,15 @@ export interface Resolved {
 /** Name lookup: every address of every family. Errors: those of `dns.lookup`. */
 export type Lookup = (hostname: string) => Promise<readonly Resolved[]>
 
-/** Opens a connection to one of `addresses` and to nothing else; the host name is for TLS and the Host header. */
+/**
+ * Opens a connection to one of `addresses` and to nothing else; the host name is for TLS and the Host header.
+ * Returns the socket while it is still connecting, so that giving up can end that too.
+ */
 export type Dial = (
   options: buildConnector.Options,
   addresses: readonly Resolved[],
   callback: buildConnector.Callback,
-) => void
+) => Socket
 
 /** Names that stand for this machine, its network, or a metadata service, whatever a resolver says. */
 const LOCAL_NAME =
@@ -86,10 +89,14 @@ export function guardedConnector(parts: {
     checkedAddresses(options.hostname, port, parts).then(
       (addresses) => {
         if (parts.signal.aborted) return callback(asPageError(parts.signal.reason), null)
-        parts.dial(options, addresses, (...answer) => {
+        const socket = parts.dial(options, addresses, (...answer) => {
+          parts.signal.removeEventListener('abort', onAbort)
           if (answer[1]) parts.onSocket(answer[1])
           callback(...answer)
         })
+        // A host that swallows packets would keep the socket for minutes after everyone has left.
+        const onAbort = () => socket.destroy(asPageError(parts.signal.reason))
+        parts.signal.addEventListener('abort', onAbort, { once: true })
       },
       (error) => callback(asPageError(error), null),
     )
@@ -130,5 +137,7 @@ export const dial: Dial = (options, addresses, callback) => {
       done(null, addresses),
   } as unknown as buildConnector.BuildOptions)
   const { hostname } = options
-  connect({ ...options, hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname }, callback)
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  // undici's connector returns its socket; its types do not say so.
+  return connect({ ...options, hostname: bare }, callback) as unknown as Socket
 }

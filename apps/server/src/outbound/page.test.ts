@@ -1,6 +1,6 @@
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import { type AddressInfo, createServer, type Server, Socket } from 'node:net'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { ManualClock, systemClock } from '@garner/db'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parseFetchAllow } from './fetch-allow.ts'
@@ -105,7 +105,8 @@ describe('redirects', () => {
     const first = await serving(() =>
       redirect(`http://user:secret@127.0.0.1:${other.port}/`, 'Set-Cookie: id=42\r\n'),
     )
-    await fetcherFor(first.port, other.port).fetchPage(`${first.base}/`, never)
+    const { finalUrl } = await fetcherFor(first.port, other.port).fetchPage(`${first.base}/`, never)
+    expect(finalUrl).toBe(`${other.base}/`)
     expect(other.requests[0]!.headers).not.toMatch(/cookie|authorization|secret/)
   })
 
@@ -200,6 +201,13 @@ describe('answers that are cut, silent or broken', () => {
     )
     const error = await errorFor(() => html('\x01\x02garbage', 'Content-Encoding: gzip\r\n'))
     expect(error).toMatchObject({ code: 'decode', retry: 'never' })
+  })
+
+  test('zstd, unasked', async () => {
+    const head = Buffer.from(html('', 'Content-Encoding: zstd\r\n'))
+    expect(await titleOf(() => Buffer.concat([head, zstdCompressSync('<title>New coding</title>')]))).toBe(
+      'New coding',
+    )
   })
 
   test('zipped twice', async () => {
@@ -333,6 +341,31 @@ describe('giving up from outside', () => {
     await asked.promise
     manual.advance(20_000)
     expect((await error).code).toBe('timeout')
+  })
+
+  test('an answer of the resolver that comes too late opens nothing', async () => {
+    const manual = new ManualClock()
+    const asked = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<{ address: string; family: number }[]>()
+    const dialled: string[] = []
+    const fetcher = createPageFetcher({
+      ...{ clock: manual, deadlineMs: 20_000 },
+      lookup: () => {
+        asked.resolve()
+        return late.promise
+      },
+      dial: (options) => {
+        dialled.push(options.hostname)
+        return new Socket()
+      },
+    })
+    const error = errorOf(fetcher.fetchPage('http://slow.example/', never))
+    await asked.promise
+    manual.advance(20_000)
+    expect((await error).code).toBe('timeout')
+    late.resolve([{ address: '93.184.216.34', family: 4 }])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(dialled).toEqual([])
   })
 
   test('waiting for a turn at the host is not part of the deadline', async () => {
