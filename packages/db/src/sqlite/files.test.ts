@@ -83,6 +83,16 @@ test('a read sees at once what was committed here, in the middle of a turn too',
   }
 })
 
+test('a commit is seen at once by who had read in the same turn, before it', async () => {
+  const { db } = await notes()
+  const before = await db.transaction(async (tx) => {
+    await tx.run(INSERT, 'one')
+    return textsOf(db) // not through the transaction: what is committed so far
+  })
+  expect(before).toEqual([])
+  expect(await textsOf(db)).toEqual(['one'])
+})
+
 test('commits of another connection are noticed by the change counter', async () => {
   const { db, clock, path } = await notes()
   const before = await db.changeCounter()
@@ -112,7 +122,13 @@ test.each(LOSSES)(
     expect(await textsOf(db)).toEqual(['one'])
     lose(path)
     const missing = { code: 'STORE_UNAVAILABLE', reason: 'missing' }
-    await expect(db.transaction((tx) => tx.run(INSERT, 'two'))).rejects.toMatchObject(missing)
+    let hasBegun = false
+    const refused = db.transaction(async (tx) => {
+      hasBegun = true
+      await tx.run(INSERT, 'two')
+    })
+    await expect(refused).rejects.toMatchObject(missing)
+    expect(hasBegun).toBe(false)
     await expect(db.changeCounter()).rejects.toMatchObject(missing)
     clock.advance(100) // reads look again within this time
     await expect(textsOf(db)).rejects.toMatchObject(missing)
