@@ -20,6 +20,8 @@ export interface Site {
   release(path: string, title?: string): void
   /** Resolves when this many requests of a held path wait for their answer. */
   waiting(path: string, count?: number): Promise<void>
+  /** Resolves when every request for this path so far is over: answered in full, or given up by who asked. */
+  answered(path: string): Promise<void>
   /** How many connections were ever made. */
   readonly connections: number
 }
@@ -40,6 +42,7 @@ export async function startSite(
   const hits = new Map<string, number>()
   const held = new Map<string, ServerResponse[]>()
   const titles = new Map<string, string>()
+  const finished = new Map<string, number>()
   let connections = 0
   const send = (answer: ServerResponse, path: string) => {
     answer.writeHead(200, { 'content-type': 'text/html; charset=utf-8', connection: 'close' })
@@ -48,6 +51,7 @@ export async function startSite(
   const server = createServer((request, answer) => {
     const path = request.url ?? ''
     hits.set(path, (hits.get(path) ?? 0) + 1)
+    answer.on('close', () => finished.set(path, (finished.get(path) ?? 0) + 1))
     const route = routes[path]
     const waiting = held.get(path)
     if (waiting) waiting.push(answer)
@@ -73,6 +77,12 @@ export async function startSite(
       await until(() => (held.get(path)?.length ?? 0) >= count, {
         timeoutMs: 20_000,
         what: () => `${count} requests for ${path}; there were ${hits.get(path) ?? 0}`,
+      })
+    },
+    async answered(path) {
+      await until(() => (finished.get(path) ?? 0) >= (hits.get(path) ?? 0), {
+        timeoutMs: 20_000,
+        what: () => `${path} answered ${hits.get(path)} times`,
       })
     },
     get connections() {
