@@ -14,12 +14,39 @@ import { caseNamed, casesOf, type LinkCase } from './link-cases.ts'
  * Every case of kind `events`: what happens over time, told second by second. Garner's real parts, on a clock that
  * is moved by hand and an internet that answers when the case says so.
  */
-type Check = Record<string, unknown> & {
-  at?: number
-  by?: number | string
-  title?: string | null
-  state?: string
+interface Check {
+  at: number
+  by: number | string
+  url: string
+  title: string | null
+  state: string
+  attempt: number
+  visible: number
+  rest: string
 }
+/** What cases of this kind expect; each names a few of these. */
+interface Wanted {
+  checks: [Check, Check]
+  title: string
+  state: string
+  fetches: number
+  old_job_state: string
+  stale_publications: number
+  items: number
+  errors_logged: number
+  retries: number
+  requests_for: Record<string, number>
+  last_check: string
+  requests_after_1001: number
+  requests: number
+  saves_ok: number
+  titles: Record<string, string>
+  requests_max: number
+  visible: Record<string, number>
+  counts: Record<string, number>
+  hits: number[]
+}
+type Steps = { count: number; host: string }[]
 const A = 'https://example.com/a'
 const LEASE_S = 30
 
@@ -27,11 +54,14 @@ const LEASE_S = 30
 const LEFT = ['i-resume']
 const told = new Map<string, (one: LinkCase) => Promise<void>>()
 
-function story(id: string, tell: (expected: any, input: any) => Promise<void>): void {
-  told.set(id, (one) => tell(one.expect, one.input))
+function story(id: string, tell: (expected: Wanted, steps: Steps) => Promise<void>): void {
+  told.set(id, ({ expect, input }) => {
+    const { steps } = input as unknown as { steps: Steps }
+    return tell(expect as unknown as Wanted, steps)
+  })
 }
 
-story('j-worker-killed', async ({ checks: [check] }: { checks: Check[] }) => {
+story('j-worker-killed', async ({ checks: [check] }) => {
   const garner = await opened()
   const { id } = await garner.save(A)
   const w1 = await worker(garner)
@@ -43,8 +73,8 @@ story('j-worker-killed', async ({ checks: [check] }: { checks: Check[] }) => {
   garner.site.rule = () => 'Title'
   await garner.at(1 + LEASE_S + 10) // "by lease end + 10 s", and nobody restarted anything
   const { job, title } = await garner.link(id)
-  expect([check!.by, title]).toEqual(['lease end + 10 s', 'Title'])
-  expect([job.state, job.attempts.length]).toEqual([check!.state, check!['attempt']])
+  expect([check.by, title]).toEqual(['lease end + 10 s', 'Title'])
+  expect([job.state, job.attempts.length]).toEqual([check.state, check.attempt])
 })
 
 story('j-user-title-refresh', async (expected) => {
@@ -93,17 +123,17 @@ story('j-url-changed', async (expected) => {
   await edit(garner, id, { url: 'https://example.com/new' })
   await garner.at(3)
   late.answer('Old page')
-  const [before, after] = expected.checks as Check[]
-  await garner.at(before!.at!)
-  expect(await garner.link(id)).toMatchObject({ title: before!.title, title_status: before!.state })
+  const [before, after] = expected.checks
+  await garner.at(before.at)
+  expect(await garner.link(id)).toMatchObject({ title: before.title, title_status: before.state })
   expect((await garner.web.garner.jobs.get(job.id))!.job.state).toBe(expected.old_job_state)
   // "Refused and counted", under the name that says why.
   expect(await garner.metric('garner_jobs_finished_total{kind="fetch-title",outcome="superseded"}')).toBe(1)
   await garner.at(6)
   garner.site.asked('https://example.com/new').answer('New page')
-  await garner.at(after!.at!)
+  await garner.at(after.at)
   expect(await garner.link(id)).toMatchObject({
-    title: after!.title,
+    title: after.title,
     title_status: 'ready',
     source_version: 2,
   })
@@ -171,16 +201,16 @@ story('j-deleted-meanwhile', async (expected) => {
   expect(await rows(garner, 'jobs')).toBe(0)
 })
 
-story('j-slow-host', async ({ checks: [check] }: { checks: Check[] }, input) => {
+story('j-slow-host', async ({ checks: [check] }, steps) => {
   const garner = await opened()
-  const { count, host } = input.steps[0]
+  const { count, host } = steps[0]!
   for (let n = 0; n < count; n++) await garner.save(`https://${host}/${n}`)
   garner.site.rule = (url) => (url.includes(host) ? undefined : 'Quick')
   await worker(garner)
   await garner.at(1)
-  const { id } = await garner.save(check!['url'] as string)
-  await garner.at(check!.by as number)
-  expect(await garner.link(id)).toMatchObject({ title: 'Quick', job: { state: check!.state } })
+  const { id } = await garner.save(check.url)
+  await garner.at(Number(check.by))
+  expect(await garner.link(id)).toMatchObject({ title: 'Quick', job: { state: check.state } })
   expect(garner.site.waiting.map((one) => new URL(one.url).host)).toEqual([host, host])
 })
 
@@ -210,14 +240,14 @@ story('j-refresh-keeps-good', async (expected) => {
   expect(link.title_checked_at).toBe(new Date(garner.clock.nowMs()).toISOString())
 })
 
-story('j-restart-quiet', async (expected, input) => {
+story('j-restart-quiet', async (expected, steps) => {
   const path = temporaryFile()
   const garner = await opened({ path, env: { GARNER_MAX_PENDING: '1000' } })
-  for (let n = 0; n < input.steps[0].count; n++) await garner.save(`https://site-${n % 100}.example/${n}`)
+  for (let n = 0; n < steps[0]!.count; n++) await garner.save(`https://site-${n % 100}.example/${n}`)
   garner.site.rule = (url) => `Title of ${url}`
   const before = await worker(garner)
   await garner.at(20)
-  expect(await garner.metric('garner_jobs{kind="fetch-title",state="succeeded"}')).toBe(input.steps[0].count)
+  expect(await garner.metric('garner_jobs{kind="fetch-title",state="succeeded"}')).toBe(steps[0]!.count)
   before.freeze() // and is killed
   await garner.at(1001)
   const soFar = garner.site.requests.length
@@ -250,12 +280,12 @@ story('j-write-conflict', async (expected) => {
   expect(w1.errors).toEqual([])
 })
 
-story('j-offline', async (expected, input) => {
+story('j-offline', async (expected, steps) => {
   const garner = await opened()
   await worker(garner)
   garner.site.rule = noNetwork
   await garner.at(10)
-  const { count } = input.steps[1]
+  const { count } = steps[1]!
   const answers = []
   for (let n = 0; n < count; n++) {
     answers.push(await garner.ask('POST', '/api/bookmarks', { body: { url: `https://site-${n}.example/` } }))
@@ -271,7 +301,7 @@ story('j-offline', async (expected, input) => {
   await garner.at(3600)
   garner.site.rule = () => 'Back again'
   const done = () => garner.metric(`garner_jobs{kind="fetch-title",state="${late.rest}"}`)
-  for (let atS = 3600; atS <= late.by && (await done()) < count; atS += 60) await garner.at(atS)
+  for (let atS = 3600; atS <= Number(late.by) && (await done()) < count; atS += 60) await garner.at(atS)
   expect(await done()).toBe(count)
   const { items } = await garner.list('?limit=200')
   expect(items.filter((one: { title: string }) => one.title === 'Back again')).toHaveLength(count)

@@ -38,6 +38,8 @@ export interface Parts {
   processName: string
   secret: string
   logger: Logger
+  /** Pages from somewhere else than the network; for tests. */
+  fetchPage?: FetchPage | undefined
 }
 
 export interface Garner {
@@ -57,7 +59,7 @@ const POLL_MS = 250
 const OPERATIONS_KEPT_MS = 7 * 24 * 3_600_000
 
 export function createGarner(parts: Parts): Garner {
-  const { config, db, clock, random, randomBytes, processName, secret, logger } = parts
+  const { config, db, clock, random, randomBytes, processName, secret, logger, fetchPage: scripted } = parts
   const nowMs = () => clock.nowMs()
   const ids = createIds({ nowMs, randomBytes })
   const around = createAround(config.fault, clock, (point) => new StoreUnavailable('injected', `at ${point}`))
@@ -68,7 +70,7 @@ export function createGarner(parts: Parts): Garner {
   })
   const metrics = new Metrics(jobs)
   const changes = new Changes({ db, clock, standingOf })
-  const { fetchPage, isFixture } = createFetcher(config, clock, metrics)
+  const { fetchPage, isFixture } = createFetcher({ config, clock, metrics, scripted })
 
   const links: LinkDeps = { jobs, ids, nowMs, isFixture, pageKey }
   const accounts = createAccounts({
@@ -166,21 +168,38 @@ export function createGarner(parts: Parts): Garner {
   }
 }
 
+export type FetchPage = (
+  url: string,
+  signal: AbortSignal,
+  options: { mode?: 'ok' | 'timeout' },
+) => Promise<Page>
+
 interface Fetching {
-  fetchPage: (url: string, signal: AbortSignal, options: { mode?: 'ok' | 'timeout' }) => Promise<Page>
+  fetchPage: FetchPage
   isFixture: (url: string) => boolean
 }
 
 /** The real fetcher; in demo mode with the built-in site in front of it. Every fetch is counted by its outcome. */
-function createFetcher(config: Config, clock: Clock, metrics: Metrics): Fetching {
+function createFetcher({
+  config,
+  clock,
+  metrics,
+  scripted,
+}: {
+  config: Config
+  clock: Clock
+  metrics: Metrics
+  scripted: FetchPage | undefined
+}): Fetching {
   const allow = allowOf(config)
   const deadlineMs = config.fetchDeadlineMs
   const fetcher = createPageFetcher({ clock, deadlineMs, allow })
   const site = config.isDemo ? createFixtureSite({ clock, fetcher, allow, deadlineMs }) : fetcher
+  const fetchPage: FetchPage = scripted ?? ((url, signal, options) => site.fetchPage(url, signal, options))
   return {
     async fetchPage(url, signal, options) {
       try {
-        const page = await site.fetchPage(url, signal, options)
+        const page = await fetchPage(url, signal, options)
         metrics.outbound('page', 'ok')
         return page
       } catch (error) {
@@ -189,6 +208,7 @@ function createFetcher(config: Config, clock: Clock, metrics: Metrics): Fetching
       }
     },
     isFixture: (text) => {
+      if (scripted) return false
       if (!config.isDemo || config.fetchAllow === '' || !URL.canParse(text)) return config.isDemo
       const url = new URL(text)
       return !allow.reaches(url.hostname, portOf(url))

@@ -94,14 +94,9 @@ export function fetchTitle(deps: TitleDeps): JobKind<Transaction> {
         title_tries: job.attempt,
         title_next_try_at_ms: runAtMs,
       })),
-    degrade: (tx, job, reason) =>
-      storeRow(tx, job, (row) => ({
-        title_status: row.page_title === null ? statusOf(reason) : row.title_status,
-        title_error: reason,
-        title_checked_at_ms: deps.nowMs(),
-        title_tries: job.attempt,
-        title_next_try_at_ms: null,
-      })),
+    degrade: (tx, job, reason) => storeFailure(tx, deps, job, reason),
+    // A fault of ours must not leave the row "pending" for ever: a person can ask again, the operator repair.
+    died: (tx, job, reason) => storeFailure(tx, deps, job, reason),
   }
 }
 
@@ -143,6 +138,16 @@ function storePage(tx: Transaction, deps: TitleDeps, job: Job, page: Page): Prom
     title_next_try_at_ms: null,
     shown: page.shown,
     final_key: deps.pageKey(page.finalUrl),
+  }))
+}
+
+function storeFailure(tx: Transaction, deps: TitleDeps, job: Job, reason: string): Promise<WriteAnswer> {
+  return storeRow(tx, job, (row) => ({
+    title_status: row.page_title === null ? statusOf(reason) : row.title_status,
+    title_error: reason,
+    title_checked_at_ms: deps.nowMs(),
+    title_tries: job.attempt,
+    title_next_try_at_ms: null,
   }))
 }
 

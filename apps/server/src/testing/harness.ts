@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto'
+import { type Clock, type Database, ManualClock, migrate } from '@garner/db'
+import { openSqlite } from '@garner/db/sqlite'
+import type { LightMyRequestResponse } from 'fastify'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { readConfig } from '../config.ts'
+import { MIGRATIONS } from '../database.ts'
+import { createGarner, type Garner } from '../garner.ts'
+import type { App } from '../http.ts'
+import { Site } from './site.ts'
+
+/** One process of Garner as main.ts would put it together, except for time, chance and the internet. */
+export interface Process {
+  garner: Garner
+  db: Database
+  /** Errors that were logged; by what they say, without their details. */
+  errors: string[]
+  /** Runs its worker's loop. */
+  work: () => void
+  /** Stops it where it stands, as SIGSTOP and SIGKILL do: whatever it waits for never wakes it. */
+  freeze: () => void
+  /** Lets it go on, its clock right again, as SIGCONT does. */
+  thaw: () => void
+}
+
+export interface Ask {
+  as?: string | null
+  headers?: Record<string, string>
+  body?: unknown
+}
+export type Answer = LightMyRequestResponse
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+export interface HarnessOptions {
+  /** A file for several connections; memory unless told. */
+  path?: string
+  env?: Record<string, string>
+}
+
+/**
+ * Garner's real parts in one test process: routes, accounts, jobs, worker and metrics over SQLite, in demo mode, on
+ * a clock that is moved by hand. Alice and Bob share the group `study`, Carol is in none.
+ */
+export class Harness {
+  readonly clock = new ManualClock()
+  readonly site = new Site()
+  readonly #options: HarnessOptions
+  readonly #databases: CountedDatabase[] = []
+  #processes = 0
+  #made = 0
+  web!: Process
+  app!: App
+
+  constructor(options: HarnessOptions) {
+    this.#options = options
+  }
+
+  /** A Garner with its web side open. */
+  static async open(options: HarnessOptions = {}): Promise<Harness> {
+    const harness = new Harness(options)
+    harness.web = await harness.process()
+    const { app, close } = await harness.web.garner.web()
+    harness.app = app
+    onTestFinished(close)
+    return harness
+  }
+
+  /** One more process. On a file it has connections of its own; in memory it shares the first one's. */
+  async process(): Promise<Process> {
+    const { path = ':memory:', env = {} } = this.#options
+    const name = `process-${++this.#processes}`
+    const stall = new StallingClock(this.clock)
+    let db = path === ':memory:' ? this.#databases[0] : undefined
+    if (!db) {
+      db = new CountedDatabase(openSqlite({ path, clock: stall }))
+      this.#databases.push(db)
+      onTestFinished(() => db!.close())
+    }
+    await migrate(db, MIGRATIONS, stall)
+    const errors: string[] = []
+    const stream = { write: (line: string) => void errors.push(JSON.parse(line).msg) }
+    const garner = createGarner({
+      config: readConfig(['all', '--demo'], env, {}),
+      db,
+      clock: stall,
+      random: () => 0.5,
+      // Different for each call, and the same in each run.
+      randomBytes: (n) => bytes(`${name} ${++this.#made}`, n),
+      processName: name,
+      secret: 'a secret for tests that is long enough to sign with',
+      logger: pino({ level: 'error' }, stream),
+      fetchPage: this.site.fetchPage,
+    })
+    const stop = new AbortController()
+    onTestFinished(() => stop.abort())
+    return {
+      ...{ garner, db, errors },
+      work: () => void garner.worker.run(stop.signal),
+      freeze: () => stall.freeze(),
+      thaw: () => stall.thaw(),
+    }
+  }
+
+  ask(method: Method, url: string, { as = 'alice', headers = {}, body }: Ask = {}): Promise<Answer> {
+    return this.app.inject({
+      method,
+      url,
+      headers: { ...(as !== null && { 'x-demo-user': as }), ...headers },
+      ...(body !== undefined && { payload: body as object }),
+    })
+  }
+
+  /** Saves a link and answers it. Throws on anything but 201. */
+  async save(url: string, { as = 'alice', ...more }: { as?: string; [field: string]: unknown } = {}) {
+    const answer = await this.ask('POST', '/api/bookmarks', { as, body: { url, ...more } })
+    if (answer.statusCode !== 201)
+      throw new Error(`The save was answered ${answer.statusCode}: ${answer.body}`)
+    return answer.json()
+  }
+
+  /** A link with its job, as this member sees it. */
+  async link(id: string, as = 'alice') {
+    return (await this.ask('GET', `/api/bookmarks/${id}`, { as })).json()
+  }
+
+  async list(query = '', as = 'alice') {
+    return (await this.ask('GET', `/api/bookmarks${query}`, { as })).json()
+  }
+
+  /** The number behind a line of /metrics; 0 when the line is not there. */
+  async metric(line: string): Promise<number> {
+    const { body } = await this.ask('GET', '/metrics', { as: null })
+    const found = body.split('\n').find((one) => one.startsWith(`${line} `))
+    return found === undefined ? 0 : Number(found.slice(line.length + 1))
+  }
+
+  /** Everything goes as far as it can without time passing. */
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      await new Promise(setImmediate)
+      quiet = this.#databases.some((one) => one.isBusy) ? 0 : quiet + 1
+      // Waiting for another process's lock is waiting for the clock.
+      if (quiet === 0 && this.clock.nextWakeInMs !== null && this.#databases.every((one) => one.isStuck()))
+        return
+    }
+  }
+
+  /** Lets `ms` milliseconds pass, stopping wherever somebody wakes. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.clock.monotonicMs() + ms
+    for (;;) {
+      await this.settle()
+      const nextMs = this.clock.nextWakeInMs
+      if (nextMs === null || this.clock.monotonicMs() + nextMs > untilMs) break
+      this.clock.advance(nextMs)
+    }
+    this.clock.advance(untilMs - this.clock.monotonicMs())
+    await this.settle()
+  }
+
+  /** Passes the time until `atS` seconds after the harness was opened. */
+  async at(atS: number): Promise<void> {
+    await this.pass(Math.max(0, atS * 1000 - this.clock.monotonicMs()))
+  }
+}
+
+function bytes(seed: string, n: number): Uint8Array {
+  const parts: Buffer[] = []
+  for (let made = 0; made < n; made += 64) {
+    parts.push(createHash('sha512').update(`${seed} ${made}`).digest())
+  }
+  return Buffer.concat(parts).subarray(0, n)
+}
+
+/** Time as a process sees it that can be stopped: while it is, nothing that it sleeps for wakes it. */
+class StallingClock implements Clock {
+  readonly #clock: ManualClock
+  #going: PromiseWithResolvers<void> | null = null
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs()
+  }
+
+  monotonicMs(): number {
+    return this.#clock.monotonicMs()
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await this.#clock.sleep(ms, signal)
+    while (this.#going) await this.#going.promise
+  }
+
+  freeze(): void {
+    this.#going ??= Promise.withResolvers()
+  }
+
+  thaw(): void {
+    this.#going?.resolve()
+    this.#going = null
+  }
+}
+
+/** Knows how many calls are under way, so that a test can wait until there are none. */
+class CountedDatabase implements Database {
+  readonly #db: Database
+  #calls = 0
+  #ended = 0
+  #endedBefore = 0
+  #turns = 0
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  get dialect() {
+    return this.#db.dialect
+  }
+
+  get isBusy(): boolean {
+    return this.#calls > 0
+  }
+
+  /** Calls are under way and none has ended for many turns of the event loop: they wait for the clock. */
+  isStuck(): boolean {
+    if (!this.isBusy || this.#ended !== this.#endedBefore) this.#turns = 0
+    this.#endedBefore = this.#ended
+    return !this.isBusy || ++this.#turns > 20
+  }
+
+  get read(): Database['read'] {
+    return {
+      all: (sql, ...params) => this.#counted(this.#db.read.all(sql, ...params)),
+      get: (sql, ...params) => this.#counted(this.#db.read.get(sql, ...params)),
+    }
+  }
+
+  transaction<T>(work: Parameters<Database['transaction']>[0]): Promise<T> {
+    return this.#counted(this.#db.transaction(work) as Promise<T>)
+  }
+
+  changeCounter(): Promise<number> {
+    return this.#counted(this.#db.changeCounter())
+  }
+
+  close(): Promise<void> {
+    return this.#db.close()
+  }
+
+  async #counted<T>(call: Promise<T>): Promise<T> {
+    this.#calls++
+    try {
+      return await call
+    } finally {
+      this.#calls--
+      this.#ended++
+    }
+  }
+}
