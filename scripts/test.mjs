@@ -51,7 +51,7 @@ async function runVitest(args) {
   const countsPath = join(scratch, 'counts.json')
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const reporter = join(root, 'scripts', 'test', 'count.mjs')
-  const browser = chromium ? { CHROMIUM_PATH: chromium } : {}
+  const browser = chromium ? { CHROMIUM: chromium } : {}
   const env = { ...process.env, ...browser, TEST_COUNTS_PATH: countsPath }
   try {
     const child = spawn(

@@ -12,11 +12,11 @@ const elsewhere = [
 ]
 
 /**
- * @param {NodeJS.ProcessEnv} env `CHROMIUM_PATH` names a browser and comes before all others
+ * @param {NodeJS.ProcessEnv} env `CHROMIUM` names a browser and comes before all others
  * @returns {string | undefined}
  */
 export function findChromium(env = process.env) {
-  if (env.CHROMIUM_PATH) return env.CHROMIUM_PATH
+  if (env.CHROMIUM) return env.CHROMIUM
   const folders = (env.PATH ?? '').split(delimiter).filter(Boolean)
   const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)))
   return [...paths, ...elsewhere].find(isProgram)
@@ -40,9 +40,7 @@ export function provideChromium(say) {
   const found = findChromium()
   if (found) return found
   if (!isProgram('/usr/bin/apt-get')) {
-    say(
-      'No Chromium here. Install Chromium or Chrome, or name one in CHROMIUM_PATH, to run the browser tests.',
-    )
+    say('No Chromium here. Install Chromium or Chrome, or name one in CHROMIUM, to run the browser tests.')
     return undefined
   }
   if (process.getuid?.() !== 0) {
