@@ -39,6 +39,19 @@ describe('a transaction in memory', () => {
     expect(told).toEqual(['kept'])
   })
 
+  test('has committed, whatever its hooks do', async () => {
+    const store = open()
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+    const answer = await store.transaction(async (tx) => {
+      tx.afterCommit(() => {
+        throw new Error('a hook that fails')
+      })
+      return 'done'
+    })
+    expect(answer).toBe('done')
+    expect((await warned).message).toBe('a hook that fails')
+  })
+
   test('is closed once it has ended', async () => {
     const store = open()
     let leaked: MemoryTransaction | undefined

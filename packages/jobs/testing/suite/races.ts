@@ -105,6 +105,25 @@ export function raceTests<Tx>({ holds }: Contract<Tx>): void {
     expect(await scene.size()).toBe(0)
   })
 
+  holds('races: nobody reads what may yet be rolled back', async (scene) => {
+    const { store, second } = scene
+    const job = scene.submission()
+    for (const reading of [store, second]) {
+      const seen = await meet(scene, {
+        first: (tx) => store.submit(tx, job),
+        second: () =>
+          Promise.all([
+            reading.get(job.id),
+            reading.list({ limit: 10 }),
+            reading.counts(),
+            reading.nextDueInMs(),
+          ]),
+        ends: 'rollback',
+      })
+      expect(seen).toEqual([undefined, [], [], null])
+    }
+  })
+
   holds('races: a publication under way wins over a claim that arrives after the lease', async (scene) => {
     const { store, second } = scene
     const claim = await scene.claimed()
