@@ -25,7 +25,10 @@ export interface Transaction extends Queryable {
 
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres'
-  /** Committed rows only. Each call sees the newest commit. */
+  /**
+   * Committed rows only. Each call sees every commit of this process, and those of other processes that were
+   * there when the turn of the event loop began.
+   */
   readonly read: Queryable
   /**
    * Runs `work` in one transaction and resolves when it is committed AND synced to disk.

@@ -366,3 +366,24 @@ describe('a job that kills its worker', () => {
     expect(await step.done).toEqual(['published'])
   })
 })
+
+describe('a job whose deadline has passed', () => {
+  test('gets its first try all the same: nothing that was accepted ends untried', async () => {
+    const place = inMemory()
+    await place.submit()
+    place.clock.advance(7 * 86_400_000)
+    const step = await place.worker().step()
+    place.tries[0]!.answer({})
+    expect(await step.done).toEqual(['published'])
+  })
+
+  test('gets no further one', async () => {
+    const place = inMemory()
+    await place.submit()
+    await place.takenByAnother()
+    place.clock.advance(7 * 86_400_000)
+    const step = await place.worker().step()
+    expect(await step.done).toEqual(['dead'])
+    expect(place.tries).toEqual([])
+  })
+})

@@ -43,13 +43,9 @@ export async function runAttempt<Tx>(
   { lost, stop }: { lost: AbortSignal; stop: AbortSignal },
 ): Promise<AttemptEnd> {
   const { job } = claim
-  // Crashed tries count: without this a job that kills its worker would be tried for ever.
-  if (job.attempt > kind.policy.attemptsMax && job.lastError === 'lease_expired') {
-    return conclude(deps, kind, claim, lost, {
-      next: kind.degrade ? 'degrade' : 'dead',
-      reason: 'lease_expired',
-    })
-  }
+  const over = spent(kind, claim, deps.clock.nowMs())
+  if (over)
+    return conclude(deps, kind, claim, lost, { next: kind.degrade ? 'degrade' : 'dead', reason: over })
   let outcome: Outcome<Tx>
   try {
     if (kind.isAllowed && !(await kind.isAllowed(deps.read, job))) {
@@ -80,6 +76,16 @@ export async function runAttempt<Tx>(
     // The handler did its work and its writes failed: a fault of ours. The try is spent.
     return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, error))
   }
+}
+
+/**
+ * Why this try must not be made, if so. Crashed tries count: without that a job that kills its worker would be
+ * tried for ever. Past its deadline a job gets no further try; its first it gets however long nobody was there.
+ */
+function spent<Tx>({ policy }: JobKind<Tx>, { job }: Claim, nowMs: number): string | null {
+  if (job.attempt > policy.attemptsMax && job.lastError === 'lease_expired') return 'lease_expired'
+  if (job.attempt > 1 && nowMs > job.deadlineAtMs) return job.lastError ?? 'deadline'
+  return null
 }
 
 /**

@@ -45,7 +45,7 @@ export interface Job {
   generation: number
   leaseUntilMs: number | null
   submittedAtMs: number
-  /** No retry is planned after this instant. */
+  /** No further try starts after this instant; the first one always does. */
   deadlineAtMs: number
   finishedAtMs: number | null
   /** The kind of the last error (`timeout`, `http_503`, …), never its contents. */

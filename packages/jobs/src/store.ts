@@ -89,6 +89,7 @@ export interface JobStore<Tx> {
 }
 
 export interface Submission {
+  /** Never given twice, not even after `forget`: late words about the first job must not reach another. */
   id: string
   kind: string
   tenant: string

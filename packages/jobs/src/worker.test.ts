@@ -309,3 +309,8 @@ describe('stopping', () => {
     expect((await worker.step()).claimed).toBe(0)
   })
 })
+
+test('a kind that no job of a key could ever run for is refused at once', () => {
+  const place = inMemory()
+  expect(() => place.worker({ kinds: [place.kind({ perKey: 0 })] })).toThrow(RangeError)
+})

@@ -52,6 +52,9 @@ export class Worker<Tx> {
   #wake = new AbortController()
 
   constructor(options: WorkerOptions<Tx>) {
+    const noRoom = options.kinds.find(({ perKey }) => perKey !== undefined && perKey < 1)
+    if (noRoom)
+      throw new RangeError(`Kind ${noRoom.kind}: perKey ${noRoom.perKey}; expected at least 1, or none.`)
     this.#options = options
     this.#kinds = new Map(options.kinds.map((one) => [one.kind, one]))
     this.#heart = new Heart({ store: options.store, clock: options.clock, leaseMs: options.leaseMs })
