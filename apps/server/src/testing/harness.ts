@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import { type Clock, type Database, ManualClock, migrate } from '@garner/db'
+import {
+  type Clock,
+  type Database,
+  ManualClock,
+  migrate,
+  StoreUnavailable,
+  type Transaction,
+} from '@garner/db'
 import { openSqlite } from '@garner/db/sqlite'
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
@@ -13,7 +20,7 @@ import { Site } from './site.ts'
 /** One process of Garner as main.ts would put it together, except for time, chance and the internet. */
 export interface Process {
   garner: Garner
-  db: Database
+  db: HeldDatabase
   /** Errors that were logged; by what they say, without their details. */
   errors: string[]
   /** Runs its worker's loop. */
@@ -46,7 +53,7 @@ export class Harness {
   readonly clock = new ManualClock()
   readonly site = new Site()
   readonly #options: HarnessOptions
-  readonly #databases: CountedDatabase[] = []
+  readonly #databases: HeldDatabase[] = []
   #processes = 0
   #made = 0
   web!: Process
@@ -73,7 +80,7 @@ export class Harness {
     const stall = new StallingClock(this.clock)
     let db = path === ':memory:' ? this.#databases[0] : undefined
     if (!db) {
-      db = new CountedDatabase(openSqlite({ path, clock: stall }))
+      db = new HeldDatabase(openSqlite({ path, clock: stall }))
       this.#databases.push(db)
       onTestFinished(() => db!.close())
     }
@@ -205,13 +212,17 @@ class StallingClock implements Clock {
   }
 }
 
-/** Knows how many calls are under way, so that a test can wait until there are none. */
-class CountedDatabase implements Database {
+/** A database in a test's hand: it knows how many calls are under way, and can be away. */
+export class HeldDatabase implements Database {
   readonly #db: Database
   #calls = 0
   #ended = 0
   #endedBefore = 0
   #turns = 0
+  /** Nothing is read or written: every call is StoreUnavailable. */
+  isAway = false
+  /** Everything is written and nothing becomes durable: every commit is StoreUnavailable. */
+  failCommits = false
 
   constructor(db: Database) {
     this.#db = db
@@ -234,27 +245,34 @@ class CountedDatabase implements Database {
 
   get read(): Database['read'] {
     return {
-      all: (sql, ...params) => this.#counted(this.#db.read.all(sql, ...params)),
-      get: (sql, ...params) => this.#counted(this.#db.read.get(sql, ...params)),
+      all: (sql, ...params) => this.#counted(() => this.#db.read.all(sql, ...params)),
+      get: (sql, ...params) => this.#counted(() => this.#db.read.get(sql, ...params)),
     }
   }
 
-  transaction<T>(work: Parameters<Database['transaction']>[0]): Promise<T> {
-    return this.#counted(this.#db.transaction(work) as Promise<T>)
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#counted(() =>
+      this.#db.transaction(async (tx) => {
+        const value = await work(tx)
+        if (this.failCommits) throw new StoreUnavailable('injected', 'committing')
+        return value
+      }),
+    )
   }
 
   changeCounter(): Promise<number> {
-    return this.#counted(this.#db.changeCounter())
+    return this.#counted(() => this.#db.changeCounter())
   }
 
   close(): Promise<void> {
     return this.#db.close()
   }
 
-  async #counted<T>(call: Promise<T>): Promise<T> {
+  async #counted<T>(call: () => Promise<T>): Promise<T> {
+    if (this.isAway) throw new StoreUnavailable('injected', 'testing')
     this.#calls++
     try {
-      return await call
+      return await call()
     } finally {
       this.#calls--
       this.#ended++

@@ -1,4 +1,5 @@
 import type { Clock, Database, Queryable } from '@garner/db'
+import { SHOWN } from './lists.ts'
 
 /** What a client is told: look again. Data comes from the normal reads. */
 export interface Change {
@@ -17,9 +18,15 @@ export interface Standing {
   groups: string[]
 }
 
+interface List {
+  version: number
+  marksVersion: number
+  shown: string
+}
+
 interface Seen {
   standing: Standing
-  lists: Map<string, { version: number; marksVersion: number }>
+  lists: Map<string, List>
 }
 
 /** 250 ms: a change made by another process (a worker's title) is seen well before a person would look again. */
@@ -106,8 +113,8 @@ export class Changes {
 
   async #see(userId: string): Promise<Seen> {
     const standing = await this.#standingOf(this.#db.read, userId)
-    const rows = await this.#db.read.all<{ group_id: string; version: number; marksVersion: number }>(
-      `SELECT group_id, version, marks_version AS marksVersion FROM lists
+    const rows = await this.#db.read.all<List & { group_id: string }>(
+      `SELECT group_id, version, marks_version AS marksVersion, ${SHOWN} FROM lists
        WHERE group_id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(standing.groups),
     )
@@ -130,13 +137,9 @@ export class Changes {
     return changes
   }
 
-  async #inList(
-    group: string,
-    before: { version: number; marksVersion: number } | undefined,
-    now: { version: number; marksVersion: number },
-  ): Promise<Change[]> {
+  async #inList(group: string, before: List | undefined, now: List): Promise<Change[]> {
     const isSame = before?.version === now.version && before.marksVersion === now.marksVersion
-    if (isSame) return []
+    if (isSame && before.shown === now.shown) return []
     const rows = await this.#db.read.all<{ id: string; version: number }>(
       `SELECT id, version FROM bookmarks WHERE group_id = ? AND list_version > ? ORDER BY list_version LIMIT ?`,
       ...[group, before?.version ?? 0, SINGLE_MAX + 1],

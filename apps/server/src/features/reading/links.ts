@@ -1,5 +1,6 @@
 import type { Transaction } from '@garner/db'
 import type { Job, JobStore } from '@garner/jobs'
+import { forgetThing } from '../../idempotency.ts'
 import { conflict, forbidden, notFound, unavailable } from '../../problem.ts'
 import { type BookmarkRow, searchLine } from './bookmark.ts'
 import { titleJob } from './fetch-title.ts'
@@ -186,6 +187,7 @@ export async function deleteLink(
 ): Promise<void> {
   assertOwner(row, by)
   await deps.jobs.forget(tx, subjectOf(row.id))
+  await forgetThing(tx, row.id)
   await tx.run('DELETE FROM bookmarks WHERE id = ?', row.id)
   await changed(tx, row.group_id, -1)
 }
@@ -202,11 +204,14 @@ export async function deleteLinksOf(tx: Transaction, deps: LinkDeps, userId: str
   for (const { group_id } of groups) await marked(tx, group_id)
 }
 
-/** The jobs of whole lists, for groups that end; their rows go with the group. */
+/** The jobs and remembered answers of whole lists, for groups that end; their rows go with the group. */
 export async function forgetGroups(tx: Transaction, deps: LinkDeps, groups: string[]): Promise<void> {
   for (const group of groups) {
     const rows = await tx.all<{ id: string }>('SELECT id FROM bookmarks WHERE group_id = ?', group)
-    for (const { id } of rows) await deps.jobs.forget(tx, subjectOf(id))
+    for (const { id } of rows) {
+      await deps.jobs.forget(tx, subjectOf(id))
+      await forgetThing(tx, id)
+    }
   }
 }
 

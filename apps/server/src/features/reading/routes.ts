@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Around, Database, Transaction } from '@garner/db'
 import type { AttemptRecord, Job, Json } from '@garner/jobs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -59,13 +60,16 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
     const who = approved(request)
     const link = newLink(deps, request.body)
     const operation = operationOf(request, who.userId, request.body as Json)
+    let listVersion: number | undefined
     const answer = await submitting(deps, (tx) =>
       answerOnce(tx, { operation, nowMs: deps.nowMs() }, async () => {
         const { row, answer } = await save(tx, deps, who, link)
-        reply.header('x-garner-version', row.list_version)
+        listVersion = row.list_version
         return answer
       }),
     )
+    // Only now: a version that was rolled back must not be asked for later.
+    if (listVersion !== undefined) reply.header('x-garner-version', listVersion)
     return sendAnswer(reply, answer)
   })
 
@@ -156,7 +160,6 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
     const listVersion = await db.transaction(async (tx) => {
       const row = await visibleLink(tx, request.params.id, memberCheck(tx, deps, who))
       await deleteLink(tx, deps, row, who.userId)
-      await forgetThing(tx, row.id)
       tellAfter(tx, deps, row.group_id)
       return (await standingOf(tx, row.group_id)).version
     })
@@ -235,7 +238,7 @@ async function list(
   }
   const standing = await standingOf(db.read, group)
   if (standing.version < minVersion(request)) throw notYet()
-  const etag = `W/"${standing.version}.${standing.marksVersion}"`
+  const etag = `W/"${standing.version}.${standing.marksVersion}.${hash('sha1', standing.shown, 'base64url').slice(0, 8)}"`
   reply.headers({
     etag,
     'x-garner-version': standing.version,
