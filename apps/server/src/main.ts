@@ -6,6 +6,9 @@ import { enableCompileCache } from 'node:module'
  * Compiled sources are cached between starts before anything large is imported: it halves the time to listening.
  */
 enableCompileCache()
+// Name lookups wait in the runtime's thread pool, 4 threads by default: four hosts whose names hang would hold up
+// every other lookup and all decompression. 32, one for each attempt that the worker makes at a time.
+process.env['UV_THREADPOOL_SIZE'] ??= '32'
 const { systemClock } = await import('@garner/db')
 const { run } = await import('./run.ts')
 
