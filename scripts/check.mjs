@@ -43,7 +43,7 @@ async function biome() {
   return program(
     'style   Biome, lint and format',
     ['@biomejs', 'biome', 'bin', 'biome'],
-    ['check', '--error-on-warnings'],
+    ['check', '--error-on-warnings', '--diagnostic-level=warn'],
   )
 }
 
