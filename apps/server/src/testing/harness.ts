@@ -39,6 +39,16 @@ export interface Ask {
 export type Answer = LightMyRequestResponse
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
+export interface Listening {
+  statusCode: number
+  headers: Answer['headers']
+  /** What has come since the last time, read as events. */
+  take: () => { event: string; [field: string]: unknown }[]
+  /** The same, as it came. */
+  raw: () => string
+  hasEnded: () => boolean
+}
+
 export interface HarnessOptions {
   /** A file for several connections; memory unless told. */
   path?: string
@@ -133,6 +143,28 @@ export class Harness {
 
   async list(query = '', as = 'alice') {
     return (await this.ask('GET', `/api/bookmarks${query}`, { as })).json()
+  }
+
+  /** Opens the stream of changes, as this person's page does. */
+  async listen(as: string | null, app: App = this.app): Promise<Listening> {
+    const headers = as === null ? {} : { 'x-demo-user': as }
+    const asked = app.inject({ method: 'GET', url: '/api/events', headers, payloadAsStream: true })
+    const { statusCode, headers: answered, stream } = await asked
+    const incoming = stream()
+    let text = ''
+    let hasEnded = false
+    incoming.on('data', (chunk) => {
+      text += chunk
+    })
+    incoming.on('end', () => {
+      hasEnded = true
+    })
+    const take = () => {
+      const events = [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)]
+      text = ''
+      return events.map(([, event, data]) => ({ event, ...JSON.parse(data!) }))
+    }
+    return { statusCode, headers: answered, take, raw: () => text, hasEnded: () => hasEnded }
   }
 
   /** The number behind a line of /metrics; 0 when the line is not there. */

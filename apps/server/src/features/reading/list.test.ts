@@ -180,7 +180,7 @@ describe('a search', () => {
 })
 
 describe('ETag and versions', () => {
-  const etag = async (as = 'alice') => String((await get('', { as })).headers['etag'])
+  const etag = async (as = 'alice') => String((await get('', { as })).headers.etag)
   const isSame = async (tag: string) =>
     (await get('', { headers: { 'if-none-match': tag } })).statusCode === 304
 
