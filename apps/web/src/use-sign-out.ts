@@ -3,7 +3,7 @@ import { failureOf } from './http/failure.ts'
 import { go } from './ui/location.tsx'
 
 /**
- * Ends the session and forgets every list. Links still in the outbox and drafts stay on the device for their owner.
+ * Ends the session; the door then forgets every list. Links still in the outbox and drafts stay on the device for their owner.
  * Without an answer nothing is forgotten: one would look signed out and not be. Resolves to the words why not, or null.
  */
 export function useSignOut(): () => Promise<string | null> {
@@ -22,8 +22,6 @@ export function useSignOut(): () => Promise<string | null> {
       }
     }
     demoUser.set(null)
-    api.forgetVersions()
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' })
     queries.setQueryData(['me'], null)
     go('/', 'replace')
     return null

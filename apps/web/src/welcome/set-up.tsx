@@ -6,7 +6,7 @@ import { useDoor } from './use-door.ts'
 
 /** The first account, which runs this Garner, and its first group. */
 export function SetUp() {
-  const { api, browser } = useGarner()
+  const { api, browser, preferences } = useGarner()
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
@@ -15,7 +15,9 @@ export function SetUp() {
   const door = useDoor(async () => {
     await api.signUp({ name: name.trim(), email: email.trim(), password })
     // The account stands either way; a group can be made later too.
-    if (group.trim()) await api.createGroup(group.trim(), browser.newId()).catch(() => undefined)
+    if (!group.trim()) return
+    const made = await api.createGroup(group.trim(), browser.newId()).catch(() => null)
+    if (made) preferences.lastGroup.set(made.id)
   })
   return (
     <section aria-labelledby={id}>

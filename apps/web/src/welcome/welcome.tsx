@@ -13,13 +13,21 @@ import './welcome.css'
 
 /** The door: who is not in yet sees one of these, and nothing else of Garner. */
 export function WelcomeScreen({ me }: { me: Me | null }) {
-  const { api } = useGarner()
+  const { api, queries, troubles } = useGarner()
   const place = usePlace()
   const welcome = useQuery({ queryKey: ['welcome'], queryFn: () => api.welcome() })
 
   useEffect(() => {
     document.title = 'Welcome · Garner'
   }, [])
+
+  // Signed out, or the session ended by itself: nothing of a list stays in memory for whoever comes next.
+  useEffect(() => {
+    if (me !== null) return
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' && queryKey[0] !== 'welcome' })
+    troubles.set(new Map())
+    api.forgetVersions()
+  }, [me, queries, troubles, api])
 
   const door = () => {
     if (me?.status === 'pending') return <Waiting me={me} />
