@@ -1,4 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isUtf8 } from 'node:buffer'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { StoreUnavailable } from '@garner/db'
 import { OperationConflict, QueueFull } from '@garner/jobs'
@@ -7,6 +9,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
   type RawServerDefault,
@@ -72,8 +75,15 @@ export function createApp({ logger, authenticate, onProblem, onResponse }: AppOp
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
     requestTimeout: 30_000,
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error, _request, reply) => {
+      const { problem } = asProblem(error)
+      const answer = (reply as unknown as FastifyReply).code(problem.status).type('application/problem+json')
+      void answer.send(JSON.stringify(problem))
+    },
   }).withTypeProvider<TypeBoxTypeProvider>() as App
 
+  readJsonOnly(app)
   app.setValidatorCompiler(({ schema, httpPart }) =>
     validators[httpPart === 'body' ? 'strict' : 'coercing'].compile(schema),
   )
@@ -111,6 +121,41 @@ export function createApp({ logger, authenticate, onProblem, onResponse }: AppOp
   return app
 }
 
+/**
+ * JSON in UTF-8 and nothing else. Bytes that are no UTF-8 (a Latin-1 terminal) are refused: decoded all the same they
+ * would be stored as replacement characters, and nobody would know what the person wrote.
+ */
+function readJsonOnly(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0) return done(badRequest('The body is empty. Send JSON, or leave Content-Type out.'))
+    if (!isUtf8(body)) return done(badRequest('The body is not valid UTF-8.'))
+    return parse(request, body.toString('utf8'), done)
+  })
+}
+
+/** What cannot be read as HTTP never reaches a route: the answer is written onto the connection itself. */
+function answerBrokenHttp(error: Error & { code?: string }, socket: Socket): void {
+  // The other side has gone, or an answer is half on its way: nothing can be said any more.
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
+  const [status, title, detail] = BROKEN_HTTP[error.code ?? ''] ?? [
+    400,
+    'The request is not valid',
+    'This is not a request in HTTP/1.1.',
+  ]
+  const body = JSON.stringify({ type: 'invalid-request', title, status, detail } satisfies Problem)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const BROKEN_HTTP: Record<string, [number, string, string] | undefined> = {
+  HPE_HEADER_OVERFLOW: [431, 'Headers too large', 'The address and headers are over 16 KiB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive', 'It took too long; send it again.'],
+}
+
 /** The approved person behind the request. Throws the 401 or 403 that says what is missing. */
 export function approved(request: FastifyRequest): Principal {
   const { principal } = request
@@ -135,6 +180,11 @@ export function operator(request: FastifyRequest): Principal {
 function asProblem(error: FastifyError): { problem: Problem; headers: Record<string, string> } {
   const known = knownProblem(error)
   return { problem: known.problem, headers: known.headers }
+}
+
+const UNREADABLE: Record<string, string | undefined> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
+  FST_ERR_BAD_URL: 'The path of this address has a percent sign that stands for nothing.',
 }
 
 function knownProblem(error: FastifyError): HttpProblem {
@@ -171,6 +221,8 @@ function knownProblem(error: FastifyError): HttpProblem {
       errors,
     )
   }
+  // No id is that long, so this is the address of nothing.
+  if (error.statusCode === 414) return notFound()
   if (error.statusCode === 413) {
     return new HttpProblem({
       type: 'too-large',
@@ -188,11 +240,7 @@ function knownProblem(error: FastifyError): HttpProblem {
     })
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    return badRequest(
-      error.code === 'FST_ERR_CTP_INVALID_JSON_BODY'
-        ? 'The body is not valid JSON.'
-        : 'The request cannot be read.',
-    )
+    return badRequest(UNREADABLE[error.code] ?? 'The request cannot be read.')
   }
   return new HttpProblem({
     type: 'internal',
