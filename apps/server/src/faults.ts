@@ -15,6 +15,7 @@ export const FAULT_POINTS = {
   'commit.sync': 'the commit of a batch of transactions, with its sync to disk',
   'origin.read': 'a list is read from the database',
   'purge.after-queue': "an account's jobs are gone, and the rest of it is still there",
+  'purge.after-photos': "an account's photos are gone too (there are none yet), and its rows are still there",
 } as const
 
 export type FaultPoint = keyof typeof FAULT_POINTS

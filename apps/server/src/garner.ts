@@ -47,6 +47,8 @@ export interface Garner {
   /** The HTTP side; made when first asked for, since workers need none. */
   web: () => Promise<{ app: App; close: () => Promise<void> }>
   worker: Worker<Transaction>
+  /** Loads what the first sign-in would otherwise wait for. */
+  warmUp: () => Promise<void>
   /** Drops what is kept for a time only, once. */
   sweep: () => Promise<void>
 }
@@ -161,9 +163,11 @@ export function createGarner(parts: Parts): Garner {
     jobs,
     web,
     worker,
+    warmUp: () => (config.isDemo ? Promise.resolve() : accounts.warmUp()),
     async sweep() {
       await jobs.sweep(OPERATIONS_KEPT_MS)
       await db.transaction((tx) => sweepAnswers(tx, nowMs()))
+      await accounts.sweep()
     },
   }
 }

@@ -143,6 +143,8 @@ async function serve(
   if (web) {
     await web.app.listen({ host: config.host, port: config.port })
     outside.out(`Garner listening on ${urlOf(web.app.server.address(), config.host)}`)
+    // After saying so: the half second that signing in needs to load must not delay the start.
+    garner.warmUp().catch((error: Error) => logger.warn({ error: error.name }, 'warming up failed'))
   } else outside.out('Garner working')
   const running = isWorker ? garner.worker.run(stop.signal) : Promise.resolve()
   const sweeping = sweepNowAndThen(garner, clock, stop.signal, logger)
