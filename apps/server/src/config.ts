@@ -164,8 +164,10 @@ export function readConfig(
     const value = isDefault ? spec.fallback : given
     const expected = spec.check(value) ?? checks[spec.name]?.(value) ?? null
     if (expected !== null)
-      problems.push(`${spec.name}=${spec.isSecret ? '(hidden)' : value}: expected ${expected}`)
-    const shown = spec.isSecret && value !== '' ? '(hidden)' : value
+      problems.push(
+        `${spec.name}=${spec.isSecret ? '(hidden)' : withoutPassword(value)}: expected ${expected}`,
+      )
+    const shown = spec.isSecret && value !== '' ? '(hidden)' : withoutPassword(value)
     return { name: spec.name, value: shown, isDefault, isUsed: spec.isUsed ?? true }
   })
   for (const name of Object.keys(env)) {
@@ -213,6 +215,11 @@ export function readConfig(
     readWaitMs: Number(get('GARNER_READ_WAIT_MS')),
     settings,
   }
+}
+
+/** An address may carry a password, also where none belongs: neither `check` nor a refusal repeats it. */
+function withoutPassword(text: string): string {
+  return text.replace(/:\/\/[^/]*@/, '://(hidden)@')
 }
 
 export function isLoopback(host: string): boolean {

@@ -85,13 +85,20 @@ function assertSound(file: string): void {
   }
 }
 
-/** Moves what the write-ahead log holds into the file, as far as other processes let it. */
+/**
+ * Moves what the write-ahead log holds into the file, as far as other processes let it. A database that is damaged
+ * cannot do that, and is set aside with its log as it is: putting a sound one in its place is what restoring is for.
+ */
 function settle(path: string): void {
-  const db = new DatabaseSync(path)
   try {
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-  } finally {
-    db.close()
+    const db = new DatabaseSync(path)
+    try {
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } finally {
+      db.close()
+    }
+  } catch {
+    // Kept as it was found.
   }
 }
 
