@@ -11,6 +11,8 @@ import { appendPage, firstView, type ListView, mergeTop } from './list.ts'
 export const PAGE = 50
 /** Rows that are looked at again in one go; the server's own limit for a page. */
 const PAGE_MAX = 200
+/** The default of the query library, said here because one filter differs. */
+const KEPT_UNSEEN_MS = 5 * 60_000
 /** Deeper rows are kept up to date by their own events only: three pages are enough to see what left the list. */
 const LOOK_AGAIN_PAGES = 3
 export const LOOK_AGAIN_MAX = PAGE + LOOK_AGAIN_PAGES * PAGE_MAX
@@ -126,6 +128,8 @@ export function useList(group: string, filter: Filter): ListHook {
   const query = useQuery({
     queryKey: key,
     queryFn: ({ signal }) => lookAndNote(garner, group, filter, signal),
+    // Rows that were read elsewhere meanwhile must not come back with the Unread filter.
+    gcTime: filter.show === 'unread' ? 0 : KEPT_UNSEEN_MS,
     refetchInterval: ({ state }) => (state.data?.staleSinceMs == null ? false : STALE_AGAIN_MS),
   })
 

@@ -65,7 +65,13 @@ describe('the line under a link', () => {
     expect(titleState(item({ title_status: 'refused', title_error: 'blocked_address' }))?.actions).toEqual([
       'write',
     ])
-    expect(titleState(item({ title_status: 'none' }))?.actions).toEqual(['write'])
+    expect(titleState(item({ title_status: 'none' }))).toMatchObject({
+      words: 'The page has no title.',
+      actions: ['write'],
+    })
+    expect(titleState(item({ title_status: 'none', shown: 'annual-report.pdf' }))?.words).toBe(
+      'No title: it is not a web page.',
+    )
   })
 
   test('tries are told by how they ended', () => {

@@ -73,7 +73,13 @@ export function titleState(item: Bookmark, zone?: string): TitleState | null {
         actions: ['again'],
       }
     case 'none':
-      return { tone: 'quiet', icon: null, words: 'The page has no title.', actions: ['write'] }
+      return {
+        tone: 'quiet',
+        icon: null,
+        // A file goes by its name; a page would have had a title.
+        words: item.shown === null ? 'The page has no title.' : `No title: ${reasonFor('not_html')}.`,
+        actions: ['write'],
+      }
     case 'refused':
       return {
         tone: 'bad',
