@@ -124,7 +124,13 @@ test('what `npm install` has just installed by hand is not installed again', asy
 test('a native part that an older Node left out is installed again, one for another system is not missed', async () => {
   const node = { version: '24.0.0' }
   const other = { version: '1.0.0', optional: true, os: ['plan9'] }
-  const packages = { '': {}, 'node_modules/node': node, 'node_modules/other': other }
+  const forOther = { version: '1.0.0', optional: true }
+  const packages = {
+    '': {},
+    'node_modules/node': node,
+    'node_modules/other': other,
+    'node_modules/for-other': forOther,
+  }
   const part = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] }
   await ends(start('test'))
   write('package-lock.json', JSON.stringify({ packages }))

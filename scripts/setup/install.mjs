@@ -210,9 +210,16 @@ export function followsLockFile(root) {
   }
 }
 
-/** @param {LockedPackage} entry */
+/**
+ * Native parts name their system. An optional package that names none is only there for some native part of another
+ * system, and npm leaves it out together with that.
+ *
+ * @param {LockedPackage} entry
+ */
 function isForThisMachine({ os, cpu, libc }) {
-  return accepts(os, process.platform) && accepts(cpu, process.arch) && accepts(libc, libcHere())
+  return (
+    (os || cpu) && accepts(os, process.platform) && accepts(cpu, process.arch) && accepts(libc, libcHere())
+  )
 }
 
 /** npm's rule for such lists: "!win32" excludes, a plain name must match. */
