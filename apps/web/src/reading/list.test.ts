@@ -85,6 +85,18 @@ describe('single changes', () => {
     expect(after.counts).toEqual({ all: 11, unread: 6, mine: 3 })
   })
 
+  test('one’s own link whose news was faster than its answer is a row too, with what is known by now', () => {
+    const own = link(1, { owner: PEOPLE.alice, title: null, title_status: 'pending' })
+    const found = { ...own, title: 'Found', title_status: 'ready' as const }
+    const told = takeIn(view([link(2)]), found, all, 'alice')
+    const after = addOwn(told, own)
+    expect(ids(after.items)).toEqual(['n1', 'n2'])
+    expect(after.arrivals).toEqual([])
+    expect(after.counts).toEqual(told.counts)
+    expect(after.items[0]?.title).toBe('Found')
+    expect(addOwn(view([found]), own).items[0]?.title).toBe('Found')
+  })
+
   test('somebody else’s waits; what does not belong under the filter does not come', () => {
     const before = view([link(2)])
     expect(ids(takeIn(before, link(1), all, 'alice').arrivals)).toEqual(['n1'])

@@ -90,9 +90,16 @@ export function showArrivals(view: ListView): ListView {
   return { ...view, items, arrivals: [] }
 }
 
-/** A link of one's own, just saved: a row at once. */
+/**
+ * A link of one's own, just saved: a row at once. The news of it can be faster than the answer to the save, and the
+ * answer to a repeated save is the first one, from before the title: what is here already stays as it is.
+ */
 export function addOwn(view: ListView, item: Bookmark): ListView {
-  if (has(view, item.id)) return replaceItem(view, item)
+  const early = view.arrivals.find((one) => one.id === item.id)
+  if (early) {
+    return { ...view, items: [early, ...view.items], arrivals: view.arrivals.filter((one) => one !== early) }
+  }
+  if (has(view, item.id)) return view
   const { all, unread, mine } = view.counts
   const counts = { all: all + 1, unread: unread + (item.is_read ? 0 : 1), mine: mine + 1 }
   return { ...view, items: [item, ...view.items], counts }
