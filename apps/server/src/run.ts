@@ -86,6 +86,7 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
       out(await backup(config))
       return 0
     }
+    await assertMayWork(config, db)
     const logger = pino({ level: 'info', base: { role: config.role, pid: process.pid } }, pino.destination(2))
     const garner = createGarner({
       ...{ config, db, clock, random: outside.random, randomBytes: outside.randomBytes, logger },
@@ -96,7 +97,6 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
       out(JSON.stringify(await stepUntilDone(garner.worker)))
       return 0
     }
-    await assertMayServe(config, db)
     await serve(garner, { config, clock, logger, outside })
     return 0
   } finally {
@@ -104,8 +104,11 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
   }
 }
 
-/** Refuses addresses and data that the mode must not touch. Errors: ConfigError. */
-async function assertMayServe(config: Config, db: Database): Promise<void> {
+/**
+ * Refuses addresses and data that the mode must not touch, `step` included: a demo's worker would give real links the
+ * made-up titles of its built-in site. Errors: ConfigError.
+ */
+async function assertMayWork(config: Config, db: Database): Promise<void> {
   if (config.isDemo) {
     const real = await db.read.get('SELECT 1 FROM users WHERE demo = 0')
     if (real)
