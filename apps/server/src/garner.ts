@@ -20,11 +20,7 @@ import { checkSavedUrl } from './features/reading/saved-url.ts'
 import { type App, createApp } from './http.ts'
 import { sweep as sweepAnswers } from './idempotency.ts'
 import { createIds } from './ids.ts'
-import { type FetchAllow, parseFetchAllow } from './outbound/fetch-allow.ts'
-import { portOf } from './outbound/guard.ts'
-import { createFixtureSite } from './outbound/page.fake.ts'
-import { createPageFetcher, type Page } from './outbound/page.ts'
-import { PageError } from './outbound/page-error.ts'
+import { createPages, type FetchPage } from './pages.ts'
 import { registerWeb } from './web.ts'
 
 /** Everything that is made once per process, wired together: the only place where concrete things are chosen. */
@@ -47,7 +43,7 @@ export interface Garner {
   /** The HTTP side; made when first asked for, since workers need none. */
   web: () => Promise<{ app: App; close: () => Promise<void> }>
   worker: Worker<Transaction>
-  /** Loads what the first sign-in would otherwise wait for. */
+  /** Loads what the first fetch and the first sign-in would otherwise wait for. */
   warmUp: () => Promise<void>
   /** Drops what is kept for a time only, once. */
   sweep: () => Promise<void>
@@ -72,7 +68,7 @@ export function createGarner(parts: Parts): Garner {
   })
   const metrics = new Metrics(jobs)
   const changes = new Changes({ db, clock, standingOf })
-  const { fetchPage, isFixture } = createFetcher({ config, clock, metrics, scripted })
+  const { fetchPage, isFixture, load } = createPages({ config, clock, metrics, scripted })
 
   const links: LinkDeps = { jobs, ids, nowMs, isFixture, pageKey }
   const accounts = createAccounts({
@@ -163,67 +159,16 @@ export function createGarner(parts: Parts): Garner {
     jobs,
     web,
     worker,
-    warmUp: () => (config.isDemo ? Promise.resolve() : accounts.warmUp()),
+    async warmUp() {
+      await load()
+      if (!config.isDemo) await accounts.warmUp()
+    },
     async sweep() {
       await jobs.sweep(OPERATIONS_KEPT_MS)
       await db.transaction((tx) => sweepAnswers(tx, nowMs()))
       await accounts.sweep()
     },
   }
-}
-
-export type FetchPage = (
-  url: string,
-  signal: AbortSignal,
-  options: { mode?: 'ok' | 'timeout' },
-) => Promise<Page>
-
-interface Fetching {
-  fetchPage: FetchPage
-  isFixture: (url: string) => boolean
-}
-
-/** The real fetcher; in demo mode with the built-in site in front of it. Every fetch is counted by its outcome. */
-function createFetcher({
-  config,
-  clock,
-  metrics,
-  scripted,
-}: {
-  config: Config
-  clock: Clock
-  metrics: Metrics
-  scripted: FetchPage | undefined
-}): Fetching {
-  const allow = allowOf(config)
-  const deadlineMs = config.fetchDeadlineMs
-  const fetcher = createPageFetcher({ clock, deadlineMs, allow })
-  const site = config.isDemo ? createFixtureSite({ clock, fetcher, allow, deadlineMs }) : fetcher
-  const fetchPage: FetchPage = scripted ?? ((url, signal, options) => site.fetchPage(url, signal, options))
-  return {
-    async fetchPage(url, signal, options) {
-      try {
-        const page = await fetchPage(url, signal, options)
-        metrics.outbound('page', 'ok')
-        return page
-      } catch (error) {
-        metrics.outbound('page', error instanceof PageError ? error.code : 'aborted')
-        throw error
-      }
-    },
-    isFixture: (text) => {
-      if (scripted) return false
-      if (!config.isDemo || config.fetchAllow === '' || !URL.canParse(text)) return config.isDemo
-      const url = new URL(text)
-      return !allow.reaches(url.hostname, portOf(url))
-    },
-  }
-}
-
-function allowOf(config: Config): FetchAllow {
-  const parsed = parseFetchAllow(config.fetchAllow)
-  if (!parsed.ok) throw new Error(parsed.message)
-  return parsed.allow
 }
 
 async function standingOf(query: Queryable, userId: string): Promise<Standing> {

@@ -12,3 +12,7 @@ const BAD_PORTS = new Set([
 export function isBadPort(port: number): boolean {
   return BAD_PORTS.has(port)
 }
+
+export function portOf(url: URL): number {
+  return Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+}

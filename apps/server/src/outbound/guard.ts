@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { domainToUnicode } from 'node:url'
 import { buildConnector } from 'undici'
 import { isPublic, parseAddress } from './addresses.ts'
-import { isBadPort } from './bad-ports.ts'
+import { isBadPort, portOf } from './bad-ports.ts'
 import type { FetchAllow } from './fetch-allow.ts'
 import { asPageError, pageError } from './page-error.ts'
 
@@ -57,10 +57,6 @@ export function checkTarget(url: URL, allow: FetchAllow): void {
   } else if (LOCAL_NAME.test(name) && !allow.hasHost(name, port)) throw pageError('blocked_address')
   if (isBadPort(port) && !allow.hasHostAndPort(url.hostname, port)) throw pageError('blocked_port')
   if (!literal && (NO_LOOKUP.test(name) || !couldBeAName(name))) throw pageError('dns')
-}
-
-export function portOf(url: URL): number {
-  return Number(url.port || (url.protocol === 'https:' ? 443 : 80))
 }
 
 /** Labels of 1 to 63 bytes, 253 in all (RFC 1035), punycode that means something. Resolvers choke on the rest. */

@@ -1,6 +1,7 @@
 import type { Clock } from '@garner/db'
+import { portOf } from './bad-ports.ts'
 import { FetchAllow } from './fetch-allow.ts'
-import { checkTarget, portOf } from './guard.ts'
+import { checkTarget } from './guard.ts'
 import type { Page, PageFetcher } from './page.ts'
 import { pageError } from './page-error.ts'
 import { PageReader } from './page-reader.ts'
