@@ -41,6 +41,7 @@ export interface LinkCase {
     get?: string
     url?: string
     urls?: string[]
+    titles?: string[]
     pairs?: [string, string][]
     also_save?: string[]
     resolver?: Record<string, string[]>
@@ -89,7 +90,13 @@ export async function outcomeOf(fetched: Promise<Page>): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof PageError)) throw error
     const { code, retry, retryAfterMs } = error
-    return { outcome: REFUSED.has(code) ? 'refused' : 'failed', title: null, error: code, retry, retryAfterMs }
+    return {
+      outcome: REFUSED.has(code) ? 'refused' : 'failed',
+      title: null,
+      error: code,
+      retry,
+      retryAfterMs,
+    }
   }
 }
 
