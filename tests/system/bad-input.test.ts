@@ -98,6 +98,10 @@ describe('a save that is refused leaves nothing behind', () => {
     await expectRefused(() => post(JSON.stringify(ok), { 'content-type': type }), status)
   })
 
+  test('a compressed body', async () => {
+    await expectRefused(() => post(JSON.stringify(ok), { 'content-encoding': 'gzip' }), 415)
+  })
+
   test.each([
     ['with a space', 'a b'],
     ['empty', ''],

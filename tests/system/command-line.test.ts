@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { call, look, save } from './api.ts'
@@ -131,6 +131,22 @@ describe('what cannot be started is said in one go, with exit code 2, and nothin
     ],
   ])('%s', async (_name, args, env, words) => {
     await expectRefused(args, env as Record<string, string>, words)
+  })
+
+  test('a database that is none: check says so, a start says where it is and what helps; a secret that is none', async () => {
+    const GARNER_DATA = tempDir()
+    writeFileSync(join(GARNER_DATA, 'garner.db'), 'this is a letter to my aunt, not a database\n'.repeat(200))
+    const check = await runGarner(['check'], { GARNER_DATA })
+    expect(check.code).toBe(0)
+    expect(check.stdout).toMatch(/database: .*garner\.db cannot be used \(corrupt\)/)
+    await expectRefused(['serve', '--port', '0'], { GARNER_DATA }, [/garner\.db/, /garner restore FILE/])
+
+    const withoutSecret = tempDir()
+    await runGarner(['migrate'], { GARNER_DATA: withoutSecret })
+    writeFileSync(join(withoutSecret, 'secret'), 'short')
+    await expectRefused(['serve', '--port', '0'], { GARNER_DATA: withoutSecret }, [
+      /secret is not a secret of Garner/,
+    ])
   })
 
   test('every address while nobody is the admin; demo over a real person’s data', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import type { Clock } from '@garner/db'
-import { pendingMigrations } from '@garner/db'
+import type { Clock, Database } from '@garner/db'
+import { pendingMigrations, StoreUnavailable } from '@garner/db'
 import type { Config } from './config.ts'
 import { MIGRATIONS, openDatabase } from './database.ts'
 
@@ -33,7 +33,15 @@ async function missing(config: Config, clock: Clock): Promise<string[]> {
 
 async function databaseState(config: Config, clock: Clock): Promise<string[]> {
   if (!existsSync(config.databasePath)) return ['database: not made yet; the first start makes it.']
-  const db = openDatabase(config, clock)
+  try {
+    return await stateOf(openDatabase(config, clock), config)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error
+    return [`database: ${config.databasePath} cannot be used (${error.reason}).`]
+  }
+}
+
+async function stateOf(db: Database, config: Config): Promise<string[]> {
   try {
     const pending = await pendingMigrations(db, MIGRATIONS)
     if (pending.length > 0) return [`database: ${pending.length} migrations to do; the next start does them.`]

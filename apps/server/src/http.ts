@@ -130,6 +130,9 @@ function readJsonOnly(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (body.length === 0) return done(badRequest('The body is empty. Send JSON, or leave Content-Type out.'))
+    if (request.headers['content-encoding'] !== undefined) {
+      return done(unsupported('Send the body as it is, without Content-Encoding.'))
+    }
     if (!isUtf8(body)) return done(badRequest('The body is not valid UTF-8.'))
     return parse(request, body.toString('utf8'), done)
   })
@@ -182,6 +185,11 @@ function asProblem(error: FastifyError): { problem: Problem; headers: Record<str
   return { problem: known.problem, headers: known.headers }
 }
 
+function unsupported(detail: string): HttpProblem {
+  const title = 'Unsupported media type'
+  return new HttpProblem({ type: 'unsupported-media-type', title, status: 415, detail })
+}
+
 const UNREADABLE: Record<string, string | undefined> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
   FST_ERR_BAD_URL: 'The path of this address has a percent sign that stands for nothing.',
@@ -232,12 +240,7 @@ function knownProblem(error: FastifyError): HttpProblem {
     })
   }
   if (error.statusCode === 415) {
-    return new HttpProblem({
-      type: 'unsupported-media-type',
-      title: 'Unsupported media type',
-      status: 415,
-      detail: 'Send JSON, with Content-Type: application/json.',
-    })
+    return unsupported('Send JSON, with Content-Type: application/json.')
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return badRequest(UNREADABLE[error.code] ?? 'The request cannot be read.')

@@ -26,6 +26,7 @@ export interface Outside {
 
 /** Exit codes: 0 done, 1 a fault, 2 something for the operator to put right. */
 export async function run(outside: Outside): Promise<number> {
+  let databasePath = ''
   try {
     const config = readConfig(outside.argv, outside.env, {
       GARNER_FAULT: (text) => {
@@ -37,13 +38,14 @@ export async function run(outside: Outside): Promise<number> {
         return parsed.ok ? null : parsed.message
       },
     })
+    databasePath = config.databasePath
     return await runRole(config, outside)
   } catch (error) {
-    return explain(error, outside.err)
+    return explain(error, outside.err, databasePath)
   }
 }
 
-function explain(error: unknown, err: (line: string) => void): number {
+function explain(error: unknown, err: (line: string) => void, databasePath: string): number {
   if (error instanceof ConfigError) {
     err('Garner cannot start with this configuration:')
     for (const problem of error.problems) err(`  ${problem}`)
@@ -51,6 +53,10 @@ function explain(error: unknown, err: (line: string) => void): number {
   }
   if (error instanceof SchemaMismatch || error instanceof StoreUnavailable || isAddressError(error)) {
     err(`Garner cannot start: ${(error as Error).message}`)
+    if (error instanceof StoreUnavailable) err(`  The database is ${databasePath}`)
+    if (error instanceof StoreUnavailable && error.reason === 'corrupt') {
+      err('  It is damaged, or is no database at all: `garner restore FILE` puts a backup in its place.')
+    }
     return 2
   }
   throw error
@@ -90,7 +96,7 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
     const logger = pino({ level: 'info', base: { role: config.role, pid: process.pid } }, pino.destination(2))
     const garner = createGarner({
       ...{ config, db, clock, random: outside.random, randomBytes: outside.randomBytes, logger },
-      secret: readOrMakeSecret(config.dataDir, outside.randomBytes),
+      secret: secretOf(config, outside),
       processName: `${config.role}-${process.pid}`,
     })
     if (config.role === 'step') {
@@ -101,6 +107,15 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
     return 0
   } finally {
     await db.close()
+  }
+}
+
+/** Errors: ConfigError when the file is there and is no secret, or cannot be read or made. */
+function secretOf(config: Config, outside: Outside): string {
+  try {
+    return readOrMakeSecret(config.dataDir, outside.randomBytes)
+  } catch (error) {
+    throw new ConfigError([(error as Error).message])
   }
 }
 
