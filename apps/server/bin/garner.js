@@ -12,6 +12,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,6 +27,9 @@ if (process.env.npm_command === 'exec') endWithParent()
 
 if (Number.parseInt(process.versions.node, 10) >= NODE_MIN_MAJOR) {
   process.argv[1] = main
+  // Here and not only in main.ts, which would have to be stripped of its types first: loading what does that costs
+  // more than all the rest of the program once it is cached.
+  module.enableCompileCache?.()
   await import(mainUrl.href)
 } else {
   standIn(pinnedNode())
