@@ -125,7 +125,8 @@ test('a claim that begins in the very moment another ends does not turn the paus
   let beats = 0
   const store = {
     heartbeat: async (claims: unknown[]) => {
-      beats++
+      // Twenty are proof enough; going on would keep the event loop from ever turning.
+      if (++beats > 20) return new Promise(() => {})
       return claims.map(() => 'extended' as const)
     },
   } as unknown as JobStore<unknown>
