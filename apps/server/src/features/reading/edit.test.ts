@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { httpError, pageError } from '../../outbound/page-error.ts'
+import { stepUntilDone } from '../../step.ts'
 import { Harness } from '../../testing/harness.ts'
+import { noNetwork } from '../../testing/site.ts'
 
 let garner: Harness
 let id: string
@@ -143,6 +145,18 @@ describe('a title', () => {
       title_status: 'ready',
       title_error: null,
     })
+  })
+
+  test('without a network is not asked for again at once, even if retries need no pause', async () => {
+    const offline = await Harness.open({ env: { GARNER_RETRY_BASE_S: '0' } })
+    offline.site.rule = noNetwork
+    await offline.save(A)
+    const { worker } = offline.web.garner
+    expect((await stepUntilDone(worker)).retried).toBe(1)
+    offline.clock.advance(4_999)
+    expect((await worker.step()).claimed).toBe(0)
+    offline.clock.advance(1)
+    expect((await stepUntilDone(worker)).retried).toBe(1)
   })
 
   test('on which a fault of ours has given up does not stay pending', async () => {

@@ -29,6 +29,9 @@ const BACKOFF_MAX_MS = 30 * 60_000
 /** Beyond the fetch's own deadline: waiting for the host's turn, behind others of the same host. */
 const TURN_MS = 60_000
 
+/** 5 s at least: without a network every try fails at once, and with a base of 0 it would never stop trying. */
+const OFFLINE_PAUSE_MS = 5_000
+
 export interface TitleDeps {
   fetchPage: (url: string, signal: AbortSignal, options: { mode?: 'ok' | 'timeout' }) => Promise<Page>
   pageKey: (url: string) => string
@@ -120,7 +123,7 @@ async function fetched(deps: TitleDeps, row: BookmarkRow, signal: AbortSignal): 
       ...(error.retryAfterMs !== undefined && { afterMs: error.retryAfterMs }),
       ...(error.code === 'challenge' && { attemptsMax: CHALLENGE_ATTEMPTS_MAX }),
       // No network here says nothing of the site: only the deadline ends it, not the number of tries.
-      ...(error.code === 'offline' && { attemptsMax: Number.POSITIVE_INFINITY }),
+      ...(error.code === 'offline' && { attemptsMax: Number.POSITIVE_INFINITY, afterMs: OFFLINE_PAUSE_MS }),
     })
   }
 }
