@@ -32,14 +32,20 @@ const LOOKS = [
   { width: 320, height: 640, scheme: 'light' },
 ] as const
 
-/** Runs in the page: what reaches beyond the window's edge, save for the list of settings, which one can push. */
+/**
+ * Runs in the page: what reaches beyond the window's edge, save for the list of settings, which one can push; and
+ * whether a toast lies on the box that the next link goes into.
+ */
 const CUT_OFF = `(() => {
   const beyond = [...document.querySelectorAll('button, a, input, textarea, form, h1, h2, p, li')].filter((one) => {
     const { right, width } = one.getBoundingClientRect()
     return width > 1 && right > innerWidth + 1 && !one.closest('.toc, .visually-hidden, .skip')
   })
   const page = document.documentElement.scrollWidth > innerWidth ? ['the page itself'] : []
-  return [...page, ...beyond.map((one) => one.outerHTML.slice(0, 160))]
+  const [box, toast] = ['.save', '.toast'].map((one) => document.querySelector(one)?.getBoundingClientRect())
+  const isCovered = box && toast && toast.top < box.bottom && box.top < toast.bottom
+  const covered = isCovered ? ['the toast covers the save box'] : []
+  return [...page, ...covered, ...beyond.map((one) => one.outerHTML.slice(0, 160))]
 })()`
 
 const RUN_AXE = `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(TAGS)} } }).then(
