@@ -165,7 +165,7 @@ describe('while a fetch hangs', () => {
       ),
     ).toEqual([{ state: 'cancelled', last_error: 'discarded' }])
     const seenByBob = await call(`${server.url}/api/bookmarks/${item.id}`, { user: 'bob' })
-    expect(seenByBob.body.title).toBe(null)
+    expect(seenByBob.body).toMatchObject({ title: null, title_status: 'failed', title_error: 'discarded' })
     expect((await look(server, item.id)).status).toBe(403)
   })
 })

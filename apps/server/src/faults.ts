@@ -16,6 +16,14 @@ export const FAULT_POINTS = {
   'origin.read': 'a list is read from the database',
   'purge.after-queue': "an account's jobs are gone, and the rest of it is still there",
   'purge.after-photos': "an account's photos are gone too (there are none yet), and its rows are still there",
+  // Named in the contract, in parts that this version does not have: they can be set, and are not reached.
+  'vision.before-call': 'not reached in this version (meals): a photo is about to be described',
+  'vision.after-response': 'not reached in this version (meals): a description has come, and is not stored',
+  'vision.after-settled':
+    'not reached in this version (meals): a paid description is stored, and its meal is not',
+  'photo.after-write': 'not reached in this version (meals): a photo is on disk, and its row is not',
+  'allowance.reserve': 'not reached in this version (meals): a paid use is about to be set aside',
+  'budget.renew': 'not reached in this version (shared budget): a share of the budget is about to be renewed',
 } as const
 
 export type FaultPoint = keyof typeof FAULT_POINTS

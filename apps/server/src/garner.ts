@@ -90,6 +90,12 @@ export function createGarner(parts: Parts): Garner {
   })
   const { people } = accounts
 
+  const kinds = [
+    fetchTitle({
+      ...{ fetchPage, pageKey, isApproved: people.isApproved, nowMs, around, read: db.read },
+      ...{ retryBaseMs: config.retryBaseMs, fetchDeadlineMs: config.fetchDeadlineMs },
+    }),
+  ]
   const worker = new Worker({
     store: jobs,
     read: db.read,
@@ -100,22 +106,17 @@ export function createGarner(parts: Parts): Garner {
     slots: SLOTS,
     leaseMs: config.leaseMs,
     pollMs: POLL_MS,
-    kinds: [
-      fetchTitle({
-        ...{ fetchPage, pageKey, isApproved: people.isApproved, nowMs, around, read: db.read },
-        ...{ retryBaseMs: config.retryBaseMs, fetchDeadlineMs: config.fetchDeadlineMs },
-      }),
-    ],
+    kinds,
     onFault: (claim, error) => {
       const { name, code } = error as { name?: string; code?: string }
       logger.error({ job: claim?.job.id, kind: claim?.job.kind, error: name, code }, 'worker fault')
     },
     onEnd: ({ job }, end) => {
       metrics.attempt(job.kind, end)
-      logger.info(
-        { job: job.id, kind: job.kind, attempt: job.attempt, epoch: job.epoch, end },
-        'attempt ended',
-      )
+      // What went as it should is counted, not written: at thousands a minute the lines would cost more than the work.
+      const level = end === 'published' || end === 'superseded' ? 'debug' : 'info'
+      const { id, kind, attempt, epoch } = job
+      logger[level]({ job: id, kind, attempt, epoch, end }, 'attempt ended')
       changes.hint()
     },
   })
@@ -125,6 +126,7 @@ export function createGarner(parts: Parts): Garner {
     const app = createApp({
       logger,
       authenticate: accounts.authenticate,
+      isLoopbackOnly: config.isDemo,
       onProblem: (problem) => {
         if (problem.type === 'queue-full') metrics.rejected('bound')
       },
@@ -144,6 +146,9 @@ export function createGarner(parts: Parts): Garner {
       metrics,
       missing: async () => (await pendingMigrations(db, MIGRATIONS)).map((name) => `migration ${name}`),
       onWork: () => worker.wake(),
+      onDiscard: async (tx, job) => {
+        await kinds.find(({ kind }) => kind === job.kind)?.discarded?.(tx, job)
+      },
     })
     await registerWeb(app)
     return {

@@ -48,6 +48,8 @@ export const BODY_MAX_BYTES = 16 * 1024
 export interface AppOptions {
   logger: FastifyBaseLogger
   authenticate: (request: FastifyRequest) => Promise<Principal | null> | Principal | null
+  /** Refuse requests that name another host than this machine: for the demo, where a header says who one is. */
+  isLoopbackOnly?: boolean
   /** Told of every problem that is answered. */
   onProblem?: (problem: Problem) => void
   /** Told of every finished request. */
@@ -67,7 +69,13 @@ const validators = {
  * A Fastify instance with what all features share: validation that refuses unknown fields, problem answers,
  * the principal, and headers that every answer has. Features register their routes on it.
  */
-export function createApp({ logger, authenticate, onProblem, onResponse }: AppOptions): App {
+export function createApp({
+  logger,
+  authenticate,
+  isLoopbackOnly = false,
+  onProblem,
+  onResponse,
+}: AppOptions): App {
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -92,7 +100,8 @@ export function createApp({ logger, authenticate, onProblem, onResponse }: AppOp
   app.decorateRequest('principal', null)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff')
-    request.principal = await authenticate(request)
+    if (isLoopbackOnly && !isLoopbackName(request.headers.host)) throw misdirected()
+    if (needsPrincipal(request.url)) request.principal = await authenticate(request)
   })
   if (onResponse) {
     app.addHook('onResponse', async (request, reply) =>
@@ -102,7 +111,7 @@ export function createApp({ logger, authenticate, onProblem, onResponse }: AppOp
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { problem, headers } = asProblem(error)
     onProblem?.(problem)
-    if (problem.status >= 500) {
+    if (problem.status >= 500 && !(error instanceof HttpProblem)) {
       request.log.error(
         { code: error.code, kind: error.name, route: request.routeOptions.url },
         'request failed',
@@ -157,6 +166,28 @@ function answerBrokenHttp(error: Error & { code?: string }, socket: Socket): voi
 const BROKEN_HTTP: Record<string, [number, string, string] | undefined> = {
   HPE_HEADER_OVERFLOW: [431, 'Headers too large', 'The address and headers are over 16 KiB.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive', 'It took too long; send it again.'],
+}
+
+/** Health, the client's files and its pages say nothing of anyone: they work with the database away, too. */
+function needsPrincipal(url: string): boolean {
+  return url.startsWith('/api') || url.startsWith('/bookmarks') || url.startsWith('/metrics')
+}
+
+/**
+ * Whether a Host header means this machine. A page elsewhere can make a name of its own point to 127.0.0.1 (DNS
+ * rebinding) and have a browser on this machine ask for it; the name it asked for still stands here.
+ */
+export function isLoopbackName(host: string | undefined): boolean {
+  return host !== undefined && /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host)
+}
+
+function misdirected(): HttpProblem {
+  return new HttpProblem({
+    type: 'wrong-host',
+    title: 'Not this host',
+    status: 421,
+    detail: 'The demo only answers to localhost and 127.0.0.1.',
+  })
 }
 
 /** The approved person behind the request. Throws the 401 or 403 that says what is missing. */

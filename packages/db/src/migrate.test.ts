@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { opened, temporaryDir } from '../testing/temporary.ts'
 import { ManualClock, systemClock } from './clock.ts'
@@ -64,6 +65,16 @@ test('two connections that start together apply each file once', async () => {
   const applied = await Promise.all(databases.map((db) => migrate(db, [set], clock)))
   expect(applied.flat().sort()).toEqual(['notes/0001_notes.sql', 'notes/0002_fill.sql'])
   for (const db of databases) expect(await textsOf(db)).toHaveLength(1)
+})
+
+test('with nothing to do it only looks: another process may hold the write lock as long as it likes', async () => {
+  const path = join(temporaryDir(), 'notes.sqlite')
+  const set = setOf({ '0001_notes.sql': FIRST })
+  await migrate(opened({ path, clock: systemClock() }), [set], clock)
+  const other = new DatabaseSync(path)
+  other.exec('BEGIN IMMEDIATE')
+  expect(await migrate(opened({ path, clock: systemClock(), busyMs: 0 }), [set], clock)).toEqual([])
+  other.close()
 })
 
 test('an applied file that was edited is SchemaMismatch, and nothing more is applied', async () => {

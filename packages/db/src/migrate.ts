@@ -30,6 +30,8 @@ const TABLE = `CREATE TABLE IF NOT EXISTS migrations (
  */
 export async function migrate(db: Database, sets: MigrationSet[], clock: Clock): Promise<string[]> {
   const wanted = sets.flatMap(filesOf)
+  // Looking first: a start with nothing to do must not wait for, or fail at, another process's write lock.
+  if (await isUpToDate(db, sets, wanted)) return []
   await db.transaction((tx) => tx.run(TABLE))
   const applied: string[] = []
   for (const one of wanted) {
@@ -53,15 +55,35 @@ export async function migrate(db: Database, sets: MigrationSet[], clock: Clock):
 /** Names of the files that are not applied yet; empty when the database is ready. */
 export async function pendingMigrations(db: Database, sets: MigrationSet[]): Promise<string[]> {
   const names = sets.flatMap(filesOf).map((one) => `${one.set}/${one.file}`)
-  const exists = await db.read.get(
+  if (!(await hasTable(db))) return names
+  const rows = await db.read.all<{ name: string }>('SELECT name FROM migrations')
+  const known = new Set(rows.map((row) => row.name))
+  return names.filter((name) => !known.has(name))
+}
+
+/** Errors: SchemaMismatch, as `migrate`. */
+async function isUpToDate(db: Database, sets: MigrationSet[], wanted: Migration[]): Promise<boolean> {
+  if (!(await hasTable(db))) return false
+  await assertNotNewer(db.read, sets, wanted)
+  const rows = await db.read.all<{ name: string; checksum: string }>('SELECT name, checksum FROM migrations')
+  const known = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+  let isComplete = true
+  for (const one of wanted) {
+    const name = `${one.set}/${one.file}`
+    const checksum = known.get(name)
+    if (checksum === undefined) isComplete = false
+    else assertUnedited(name, checksum, one.checksum)
+  }
+  return isComplete
+}
+
+async function hasTable(db: Database): Promise<boolean> {
+  const found = await db.read.get(
     db.dialect === 'sqlite'
       ? "SELECT 1 FROM sqlite_master WHERE name = 'migrations'"
       : "SELECT 1 FROM pg_tables WHERE tablename = 'migrations'",
   )
-  if (!exists) return names
-  const rows = await db.read.all<{ name: string }>('SELECT name FROM migrations')
-  const known = new Set(rows.map((row) => row.name))
-  return names.filter((name) => !known.has(name))
+  return found !== undefined
 }
 
 function filesOf({ name, dir }: MigrationSet): Migration[] {

@@ -49,7 +49,10 @@ export async function runAttempt<Tx>(
   let outcome: Outcome<Tx>
   try {
     if (kind.isAllowed && !(await kind.isAllowed(deps.read, job))) {
-      return ended(await publish(deps, claim, lost, { state: 'cancelled', reason: 'discarded' }), 'discarded')
+      return ended(
+        await publish(deps, claim, lost, { state: 'cancelled', reason: 'discarded' }, guarded(kind, claim)),
+        'discarded',
+      )
     }
     outcome = await inTime(deps.clock, kind, AbortSignal.any([lost, stop]), (late) => {
       const signal = AbortSignal.any([lost, stop, late])
@@ -60,9 +63,7 @@ export async function runAttempt<Tx>(
     if (lost.aborted || stop.aborted) return release(deps, claim, lost)
     // The store's trouble is not the job's: it waits as long as its deadline lets it.
     const isStore = error instanceof StoreUnavailable
-    const known = isStore
-      ? new Retry('store_unavailable', { attemptsMax: Number.POSITIVE_INFINITY, cause: error })
-      : error
+    const known = isStore ? new Retry('store_unavailable', { isUncounted: true, cause: error }) : error
     return conclude(deps, kind, claim, lost, decideOn(deps, kind, claim, known))
   }
   try {
@@ -136,13 +137,13 @@ async function conclude<Tx>(
   const { next, reason } = decision
   try {
     if (next === 'retry') {
-      const { runAtMs } = decision
+      const { runAtMs, isUncounted } = decision
       const write = guarded(
         kind,
         claim,
         kind.retried && ((tx) => kind.retried!(tx, claim.job, { reason, runAtMs })),
       )
-      const ending: Ending = { state: 'ready', outcome: 'retried', runAtMs, reason }
+      const ending: Ending = { state: 'ready', outcome: 'retried', runAtMs, reason, isUncounted }
       return ended(await publish(deps, claim, lost, ending, write), 'retried')
     }
     if (next === 'dead') {
@@ -167,10 +168,13 @@ async function release<Tx>(deps: AttemptDeps<Tx>, claim: Claim, lost: AbortSigna
 function guarded<Tx>(
   kind: JobKind<Tx>,
   claim: Claim,
-  write: ((tx: Tx) => Promise<WriteAnswer>) | undefined,
+  write?: (tx: Tx) => Promise<WriteAnswer>,
 ): (tx: Tx) => Promise<WriteAnswer> {
   return async (tx) => {
-    if (kind.isAllowed && !(await kind.isAllowed(tx, claim.job))) return 'discarded'
+    if (kind.isAllowed && !(await kind.isAllowed(tx, claim.job))) {
+      await kind.discarded?.(tx, claim.job)
+      return 'discarded'
+    }
     return write?.(tx)
   }
 }

@@ -14,7 +14,7 @@ function decided(
   const { attempt = 1, deadlineAtMs = DEADLINE_AT_MS, canDegrade = true, random = 0.5 } = over
   return decide({
     error,
-    job: { attempt, deadlineAtMs },
+    job: { attempt, epoch: attempt, deadlineAtMs },
     policy,
     canDegrade,
     nowMs: NOW_MS,
@@ -78,6 +78,7 @@ describe('decide', () => {
       next: 'retry',
       runAtMs: NOW_MS + 15_000,
       reason: 'timeout',
+      isUncounted: false,
     })
     expect(decided(new Retry('timeout'), { attempt: 2 })).toMatchObject({ runAtMs: NOW_MS + 30_000 })
   })
@@ -139,7 +140,12 @@ describe('decide', () => {
     ['a look-alike', { name: 'Permanent', code: 'PERMANENT', reason: 'forged' }],
   ]
   test.each(faults)('%s is a fault of ours: tried again, then dead, never degraded', (_name, error) => {
-    expect(decided(error)).toEqual({ next: 'retry', runAtMs: NOW_MS + 15_000, reason: 'internal_error' })
+    expect(decided(error)).toEqual({
+      next: 'retry',
+      runAtMs: NOW_MS + 15_000,
+      reason: 'internal_error',
+      isUncounted: false,
+    })
     expect(decided(error, { attempt: 3 })).toEqual({ next: 'dead', reason: 'internal_error' })
     expect(decided(error, { deadlineAtMs: NOW_MS })).toEqual({ next: 'dead', reason: 'internal_error' })
   })
@@ -158,7 +164,11 @@ describe('decide', () => {
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (attempt, untilDeadlineMs, afterMs, random) => {
           const deadlineAtMs = NOW_MS + untilDeadlineMs
-          const decision = decided(new Retry('timeout', { afterMs }), { attempt, deadlineAtMs, random })
+          const decision = decided(new Retry('timeout', { afterMs }), {
+            attempt,
+            deadlineAtMs,
+            random,
+          })
           if (decision.next !== 'retry') return
           expect(Number.isInteger(decision.runAtMs)).toBe(true)
           expect(decision.runAtMs).toBeGreaterThanOrEqual(NOW_MS + afterMs)
@@ -167,5 +177,31 @@ describe('decide', () => {
         },
       ),
     )
+  })
+})
+
+describe('a failure that says nothing of the work', () => {
+  const offline = new Retry('offline', { isUncounted: true })
+
+  test('is tried again however often it was tried, until the deadline', () => {
+    expect(decided(offline, { attempt: 1000 })).toMatchObject({ next: 'retry', isUncounted: true })
+    expect(decided(offline, { deadlineAtMs: NOW_MS - 1 })).toEqual({ next: 'degrade', reason: 'offline' })
+  })
+
+  test('waits longer each time all the same, by its claims', () => {
+    const job = { attempt: 1, epoch: 1, deadlineAtMs: DEADLINE_AT_MS }
+    const wait = (epoch: number) => {
+      const input = {
+        error: offline,
+        job: { ...job, epoch },
+        policy,
+        canDegrade: true,
+        nowMs: NOW_MS,
+        random: () => 0.5,
+      }
+      const decision = decide(input)
+      return decision.next === 'retry' ? decision.runAtMs - NOW_MS : null
+    }
+    expect([1, 2, 3].map(wait)).toEqual([15_000, 30_000, 50_000])
   })
 })

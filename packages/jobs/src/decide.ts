@@ -15,7 +15,7 @@ export interface RetryPolicy {
 
 /** What happens after a try that failed. */
 export type Decision =
-  | { next: 'retry'; runAtMs: number; reason: string }
+  | { next: 'retry'; runAtMs: number; reason: string; isUncounted: boolean }
   | { next: 'degrade'; reason: string }
   | { next: 'dead'; reason: string }
 
@@ -37,7 +37,7 @@ export function backoffMs(policy: RetryPolicy, attempt: number, random: () => nu
  */
 export function decide(input: {
   error: unknown
-  job: Pick<Job, 'attempt' | 'deadlineAtMs'>
+  job: Pick<Job, 'attempt' | 'epoch' | 'deadlineAtMs'>
   policy: RetryPolicy
   canDegrade: boolean
   nowMs: number
@@ -53,8 +53,11 @@ export function decide(input: {
   const attemptsMax = known?.attemptsMax ?? policy.attemptsMax
   // `afterMs` comes from another server's header: NaN counts as not said, fractions are rounded up to whole ms.
   const askedMs = Math.ceil(known?.afterMs || 0)
-  const runAtMs = nowMs + Math.max(askedMs, backoffMs(policy, job.attempt, random))
-  const isOver = job.attempt >= attemptsMax || runAtMs > job.deadlineAtMs
-  if (!isOver) return { next: 'retry', runAtMs, reason }
+  const isUncounted = known?.isUncounted ?? false
+  // Uncounted tries leave `attempt` where it is; the epoch has counted them, so their waits grow all the same.
+  const waits = isUncounted ? job.epoch : job.attempt
+  const runAtMs = nowMs + Math.max(askedMs, backoffMs(policy, waits, random))
+  const isOver = (job.attempt >= attemptsMax && !isUncounted) || runAtMs > job.deadlineAtMs
+  if (!isOver) return { next: 'retry', runAtMs, reason, isUncounted }
   return known ? giveUp(reason) : { next: 'dead', reason }
 }

@@ -46,12 +46,18 @@ export class Retry extends Error {
   readonly afterMs: number | undefined
   /** Replaces the kind's number of tries for this kind of failure. */
   readonly attemptsMax: number | undefined
-  constructor(reason: string, options: { afterMs?: number; attemptsMax?: number; cause?: unknown } = {}) {
+  /** The failure says nothing of the work itself (no network here): no try is spent, only the deadline ends it. */
+  readonly isUncounted: boolean
+  constructor(
+    reason: string,
+    options: { afterMs?: number; attemptsMax?: number; isUncounted?: boolean; cause?: unknown } = {},
+  ) {
     super(`Try again: ${reason}`, { cause: options.cause })
     this.name = 'Retry'
     this.reason = reason
     this.afterMs = options.afterMs
     this.attemptsMax = options.attemptsMax
+    this.isUncounted = options.isUncounted ?? false
   }
 }
 

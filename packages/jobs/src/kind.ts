@@ -42,6 +42,8 @@ export interface JobKind<Tx, P extends Json = Json> {
   isAllowed?(query: Tx | Queryable, job: Job): Promise<boolean>
   /** Shows that a try has failed and when the next is due; part of that publication. */
   retried?(tx: Tx, job: Job, next: { reason: string; runAtMs: number }): Promise<WriteAnswer>
+  /** Shows that the job was given up because it may not be done any more, or by the operator. */
+  discarded?(tx: Tx, job: Job): Promise<WriteAnswer>
   /** Saves the useful part when tries are used up or useless. Without it such a job is dead. */
   degrade?(tx: Tx, job: Job, reason: string): Promise<WriteAnswer>
   /** Shows that the job is dead; part of that publication, and left out if it fails. */

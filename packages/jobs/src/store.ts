@@ -45,7 +45,8 @@ export interface JobStore<Tx> {
    *
    * `write` runs inside that transaction, only if the epoch is current, the job is running and its lease has not
    * run out. What it answers decides: nothing, the ending as given; `superseded`, the thing the job was about has
-   * moved on; `discarded`, it may not be done any more (J9). In both cases it must not have written anything.
+   * moved on, and it must not have written anything; `discarded`, it may not be done any more (J9), and it may have
+   * written nothing but what shows that.
    * Answers:
    * - `published`: it is durable.
    * - `already-published`: this very claim had ended before (an acknowledgement was lost). Nothing is written.
@@ -115,7 +116,8 @@ export interface ClaimRequest {
 export type Ending =
   | { state: 'succeeded'; result?: Json }
   | { state: 'degraded' | 'dead' | 'cancelled'; reason: string; result?: Json }
-  | { state: 'ready'; outcome: 'retried'; runAtMs: number; reason: string }
+  /** `isUncounted`: the try does not count, as when it is released. */
+  | { state: 'ready'; outcome: 'retried'; runAtMs: number; reason: string; isUncounted?: boolean }
   /** Given back unfinished: due at once, and the try does not count. */
   | { state: 'ready'; outcome: 'released' }
 

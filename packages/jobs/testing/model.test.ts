@@ -40,6 +40,13 @@ const anEnding: fc.Arbitrary<Ending> = fc.oneof(
   fc.constant<Ending>({ state: 'cancelled', reason: 'discarded' }),
   fc.constant<Ending>({ state: 'ready', outcome: 'released' }),
   fc.constant<Ending>({ state: 'ready', outcome: 'retried', runAtMs: 0, reason: 'timeout' }),
+  fc.constant<Ending>({
+    state: 'ready',
+    outcome: 'retried',
+    runAtMs: 0,
+    reason: 'offline',
+    isUncounted: true,
+  }),
 )
 
 const aCommand: fc.Arbitrary<Command> = fc.oneof(

@@ -93,8 +93,8 @@ function giveBack(
     hold: runAtMs > nowMs ? 'time' : null,
     leaseUntilMs: null,
     runAtMs,
-    // A released try does not count, but its epoch is used up: a fence is never handed out twice.
-    attempt: isRetry ? job.attempt : job.attempt - 1,
+    // A try that does not count has used up its epoch all the same: a fence is never handed out twice.
+    attempt: isRetry && !ending.isUncounted ? job.attempt : job.attempt - 1,
     rank: isRetry ? Math.max(job.rank, tables.virtualTime) : job.rank,
     lastError: isRetry ? ending.reason : job.lastError,
   })

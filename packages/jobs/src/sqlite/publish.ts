@@ -86,10 +86,11 @@ async function back(
   const isRetry = ending.outcome === 'retried'
   const runAtMs = isRetry ? ending.runAtMs : nowMs
   const reason = isRetry ? ending.reason : null
+  const uncounted = isRetry && !ending.isUncounted ? 0 : 1
   const { virtualTime } = (await tx.get<{ virtualTime: number }>(sql.VIRTUAL_TIME))!
   const { changes } = await tx.run(
     sql.BACK,
-    ...[runAtMs > nowMs ? 1 : 0, runAtMs, isRetry ? 0 : 1, reason, isRetry ? virtualTime : 0],
+    ...[runAtMs > nowMs ? 1 : 0, runAtMs, uncounted, reason, isRetry ? virtualTime : 0],
     ...[id, claim.epoch, nowMs],
   )
   if (changes !== 1) throw new LeaseRanOut(id)

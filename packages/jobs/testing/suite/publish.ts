@@ -89,6 +89,23 @@ export function publishTests<Tx>({ holds }: Contract<Tx>): void {
     expect(await scene.claim()).toMatchObject([{ epoch: 2, job: { attempt: 2, lastError: 'timeout' } }])
   })
 
+  holds('publish: an uncounted retry waits, and its try does not count; its epoch does', async (scene) => {
+    const claim = await scene.claimed()
+    const runAtMs = scene.clock.nowMs() + 5_000
+    const ending: Ending = {
+      state: 'ready',
+      outcome: 'retried',
+      runAtMs,
+      reason: 'offline',
+      isUncounted: true,
+    }
+    expect(await scene.store.publish(claim, ending)).toBe('published')
+    expect(await scene.store.publish(claim, ending)).toBe('already-published')
+    scene.clock.advance(5_000)
+    const [again] = await scene.claim()
+    expect(again).toMatchObject({ epoch: 2, job: { attempt: 1, lastError: 'offline' } })
+  })
+
   holds('publish: a released job is due at once and the try does not count', async (scene) => {
     const claim = await scene.claimed()
     expect(await scene.store.publish(claim, { state: 'ready', outcome: 'released' })).toBe('published')

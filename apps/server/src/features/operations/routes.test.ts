@@ -115,6 +115,12 @@ describe('a dead job', () => {
     expect((await post(`/api/admin/jobs/${jobId}/repair`)).statusCode).toBe(202)
   })
 
+  test('that is discarded while it waits leaves no link "on its way"', async () => {
+    await post(`/api/admin/jobs/${jobId}/repair`)
+    expect((await post(`/api/admin/jobs/${jobId}/discard`)).json()).toMatchObject({ state: 'cancelled' })
+    expect(await garner.link(id)).toMatchObject({ title_status: 'failed', title_error: 'discarded' })
+  })
+
   test('of many is repaired in bulk: those of the kind, and of the reason if there is one', async () => {
     const repair = async (body: object) => (await post('/api/admin/jobs/repair', { body })).json()
     expect(await repair({ kind: 'fetch-title', reason: 'timeout' })).toEqual({ repaired: 0 })

@@ -1,7 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Transaction } from '@garner/db'
 import type { AttemptRecord, Job, JobState, JobStore } from '@garner/jobs'
 import { type Static, Type } from 'typebox'
-import { type App, operator } from '../../http.ts'
+import { type App, isLoopbackName, operator } from '../../http.ts'
 import { HttpProblem, notFound, unavailable } from '../../problem.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -12,6 +13,8 @@ export interface OperationsDeps {
   /** Throws or answers what is missing; empty when the database is reachable and its migrations are done. */
   missing: () => Promise<string[]>
   onWork: () => void
+  /** Shows, in the same transaction, that a job was discarded. */
+  onDiscard: (tx: Transaction, job: Job) => Promise<void>
 }
 
 const closed = { additionalProperties: false }
@@ -81,7 +84,12 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
 
   app.post<{ Params: { id: string } }>('/api/admin/jobs/:id/discard', async (request) => {
     operator(request)
-    const isDiscarded = await jobs.transaction((tx) => jobs.discard(tx, request.params.id))
+    const known = await jobs.get(request.params.id)
+    const isDiscarded = await jobs.transaction(async (tx) => {
+      if (!(await jobs.discard(tx, request.params.id))) return false
+      if (known) await deps.onDiscard(tx, known.job)
+      return true
+    })
     const found = await jobs.get(request.params.id)
     if (!found) throw notFound()
     if (!isDiscarded)
@@ -121,9 +129,10 @@ function cannot(detail: string): HttpProblem {
 }
 
 /** Asked from this machine itself, not by a proxy on it for somebody else. */
-function isLocal(ip: string, headers: Record<string, unknown>): boolean {
+function isLocal(ip: string, headers: IncomingHttpHeaders): boolean {
   const isLoopback = ip === '::1' || ip.startsWith('127.') || ip.startsWith('::ffff:127.')
-  return isLoopback && headers['x-forwarded-for'] === undefined && headers['forwarded'] === undefined
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+  return isLoopback && !isForwarded && isLoopbackName(headers.host)
 }
 
 function toJob(job: Job): Record<string, unknown> {

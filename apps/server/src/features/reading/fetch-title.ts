@@ -100,6 +100,7 @@ export function fetchTitle(deps: TitleDeps): JobKind<Transaction> {
     degrade: (tx, job, reason) => storeFailure(tx, deps, job, reason),
     // A fault of ours must not leave the row "pending" for ever: a person can ask again, the operator repair.
     died: (tx, job, reason) => storeFailure(tx, deps, job, reason),
+    discarded: (tx, job) => storeFailure(tx, deps, job, 'discarded'),
   }
 }
 
@@ -123,7 +124,7 @@ async function fetched(deps: TitleDeps, row: BookmarkRow, signal: AbortSignal): 
       ...(error.retryAfterMs !== undefined && { afterMs: error.retryAfterMs }),
       ...(error.code === 'challenge' && { attemptsMax: CHALLENGE_ATTEMPTS_MAX }),
       // No network here says nothing of the site: only the deadline ends it, not the number of tries.
-      ...(error.code === 'offline' && { attemptsMax: Number.POSITIVE_INFINITY, afterMs: OFFLINE_PAUSE_MS }),
+      ...(error.code === 'offline' && { isUncounted: true, afterMs: OFFLINE_PAUSE_MS }),
     })
   }
 }
