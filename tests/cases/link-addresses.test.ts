@@ -8,7 +8,7 @@ import { parseFetchAllow } from '../../apps/server/src/outbound/fetch-allow.ts'
 import type { Dial, Lookup } from '../../apps/server/src/outbound/guard.ts'
 import { HostGate } from '../../apps/server/src/outbound/host-gate.ts'
 import { createPageFetcher } from '../../apps/server/src/outbound/page.ts'
-import { casesOf, caseNamed, type Expected, type LinkCase, meets, outcomeOf } from './link-cases.ts'
+import { caseNamed, casesOf, type Expected, type LinkCase, meets, outcomeOf } from './link-cases.ts'
 import { type LinkServer, startLinkServer } from './link-server.ts'
 
 /**
@@ -110,7 +110,10 @@ const checks: Record<string, (one: LinkCase, expected: Expected) => Promise<void
     for (const url of urlsOf(one)) {
       if (!checkSavedUrl(url).ok) continue
       const outcome = await net.fetchPage(url)
-      expect(expected.any_of!.some((choice) => meets(outcome, choice)), JSON.stringify(outcome)).toBe(true)
+      expect(
+        expected.any_of!.some((choice) => meets(outcome, choice)),
+        JSON.stringify(outcome),
+      ).toBe(true)
     }
   },
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseFetchAllow } from '../../apps/server/src/outbound/fetch-allow.ts'
 import { HostGate } from '../../apps/server/src/outbound/host-gate.ts'
 import { createPageFetcher } from '../../apps/server/src/outbound/page.ts'
-import { type LinkCase, casesOf, caseNamed, meets, type Outcome, outcomeOf } from './link-cases.ts'
+import { caseNamed, casesOf, type LinkCase, meets, type Outcome, outcomeOf } from './link-cases.ts'
 import { type LinkServer, startLinkServer } from './link-server.ts'
 
 /**
@@ -27,7 +27,12 @@ function deadlineMsOf(one: LinkCase): number {
 function fetchIt(url: string, deadlineMs = 20_000): Promise<Outcome> {
   const allowed = parseFetchAllow(`127.0.0.1:${server.port}`)
   if (!allowed.ok) throw new Error(allowed.message)
-  const fetcher = createPageFetcher({ clock, deadlineMs, allow: allowed.allow, gate: new HostGate(clock, { gapMs: 0 }) })
+  const fetcher = createPageFetcher({
+    clock,
+    deadlineMs,
+    allow: allowed.allow,
+    gate: new HostGate(clock, { gapMs: 0 }),
+  })
   return outcomeOf(fetcher.fetchPage(url, never))
 }
 
@@ -59,11 +64,16 @@ describe('pages as servers really send them', () => {
     const tookMs = clock.monotonicMs() - startedMs
 
     const choices = expected.any_of ?? [expected]
-    expect(choices.some((choice) => meets(outcome, choice)), `${JSON.stringify(outcome)}: ${expected.text}`).toBe(true)
-    for (const part of [...(expected.title_has_none ?? []), '\ufffd']) expect(outcome.title ?? '').not.toContain(part)
+    expect(
+      choices.some((choice) => meets(outcome, choice)),
+      `${JSON.stringify(outcome)}: ${expected.text}`,
+    ).toBe(true)
+    for (const part of [...(expected.title_has_none ?? []), '\ufffd'])
+      expect(outcome.title ?? '').not.toContain(part)
     expect([...(outcome.title ?? '')].length).toBeLessThanOrEqual(expected.title_max_len ?? 500)
     expect(tookMs).toBeLessThanOrEqual(expected.max_ms ?? 30_000)
-    if (expected.retry_gap_max_s) expect(outcome.retryAfterMs).toBeLessThanOrEqual(expected.retry_gap_max_s * 1000)
+    if (expected.retry_gap_max_s)
+      expect(outcome.retryAfterMs).toBeLessThanOrEqual(expected.retry_gap_max_s * 1000)
     if (expected.max_rss_growth_mib) expect(growthMib).toBeLessThanOrEqual(expected.max_rss_growth_mib)
     if (expected.final_path) expect(new URL(outcome.finalUrl!).pathname).toBe(expected.final_path)
 
@@ -93,7 +103,8 @@ describe('pages as servers really send them', () => {
     const { input, expect: expected } = caseNamed('s-error-oracle')
     await server.reset()
     const outcomes = []
-    for (const url of input.urls!) outcomes.push(await fetchIt(url.replaceAll('{{trap}}', String(server.trapPort))))
+    for (const url of input.urls!)
+      outcomes.push(await fetchIt(url.replaceAll('{{trap}}', String(server.trapPort))))
     for (const outcome of outcomes) {
       expect(meets(outcome, expected), JSON.stringify(outcome)).toBe(true)
       expect(outcome).toEqual(outcomes[0])
