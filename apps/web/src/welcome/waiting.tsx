@@ -72,10 +72,7 @@ export function TurnedAway() {
     <section aria-labelledby="away">
       <header>
         <h1 id="away">This account was not let in</h1>
-        <p>
-          If you think that is a mistake, talk to the person who runs this Garner. Nothing of yours is kept
-          here.
-        </p>
+        <p>If you think that is a mistake, talk to the person who runs this Garner.</p>
       </header>
       <button type="button" className="btn" onClick={() => void signOut()}>
         Sign out
