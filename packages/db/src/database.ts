@@ -35,11 +35,12 @@ export interface Database {
    *
    * If `work` rejects, nothing of it is stored and the rejection is passed on. Others' transactions are not
    * touched by it. `work` must await nothing but its own statements: others wait while it is open, and one held
-   * open for more than a few seconds is rolled back (TransactionClosed).
+   * open for more than a few seconds is rolled back (TransactionClosed). It may be run more than once, and only
+   * its last run counts: what it changes outside `tx` must bear repeating. Where it cannot, say `runsOnce`.
    * Errors: StoreUnavailable (busy, missing file, disk trouble): nothing was stored.
    * If the process dies before this resolves, the transaction is there whole or not at all.
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T>
   /**
    * A number that changes when anyone, in any process, has committed. For noticing, not for ordering.
    * Errors: StoreUnavailable.

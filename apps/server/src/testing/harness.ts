@@ -282,13 +282,13 @@ export class HeldDatabase implements Database {
     }
   }
 
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T> {
     return this.#counted(() =>
       this.#db.transaction(async (tx) => {
         const value = await work(tx)
         if (this.failCommits) throw new StoreUnavailable('injected', 'committing')
         return value
-      }),
+      }, options),
     )
   }
 

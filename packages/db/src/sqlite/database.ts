@@ -56,9 +56,10 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
     transaction: (seal): Transaction => {
       // After a full or failing disk SQLite has rolled everything back, and a further statement would be committed
       // by itself: whoever catches the error and goes on must not get that far.
-      const guarded = <T>(statement: () => T): T => {
+      const guarded = <T>(sql: string, statement: () => T): T => {
         if (seal.closed) throw new TransactionClosed(seal.closed)
         if (seal.failed) throw seal.failed
+        if (!seal.hasWritten && !ONLY_READS.test(sql)) seal.hasWritten = true
         try {
           return statement()
         } catch (error) {
@@ -67,9 +68,9 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
         }
       }
       return {
-        all: async <R>(sql: string, ...params: Value[]) => guarded(() => onWriter.all<R>(sql, params)),
-        get: async <R>(sql: string, ...params: Value[]) => guarded(() => onWriter.get<R>(sql, params)),
-        run: async (sql, ...params) => guarded(() => onWriter.run(sql, params)),
+        all: async <R>(sql: string, ...params: Value[]) => guarded(sql, () => onWriter.all<R>(sql, params)),
+        get: async <R>(sql: string, ...params: Value[]) => guarded(sql, () => onWriter.get<R>(sql, params)),
+        run: async (sql, ...params) => guarded(sql, () => onWriter.run(sql, params)),
         afterCommit(then) {
           seal.hooks.push(then)
         },
@@ -99,7 +100,7 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
   return {
     dialect: 'sqlite',
     read,
-    transaction: (work) => commits.submit(work),
+    transaction: (work, { runsOnce = false } = {}) => commits.submit(work, runsOnce),
     async changeCounter() {
       if (inMemory) return (await read.get<{ n: number }>('SELECT total_changes() AS n'))!.n
       assertSameFile()
@@ -114,6 +115,9 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
     },
   }
 }
+
+/** What surely writes nothing; anything else counts as if it had (`INSERT … RETURNING` is read with `get`, too). */
+const ONLY_READS = /^\s*SELECT\b/i
 
 /**
  * One read transaction for all reads of one turn of the event loop. Taking and giving back SQLite's read lock costs

@@ -48,6 +48,57 @@ function held(db: Database, text: string) {
 type Place = 'in memory' | 'on a file'
 
 describe.each<Place>(['in memory', 'on a file'])('group commit %s', (place) => {
+  /** A transaction that counts its runs; from the given one on it fails, before or after it has written. */
+  const counted = (
+    db: Database,
+    text: string,
+    options: { fails?: 'before' | 'after'; runsOnce?: boolean } = {},
+  ) => {
+    const { fails, runsOnce = false } = options
+    const runs = { count: 0 }
+    const ended = db.transaction(
+      async (tx) => {
+        runs.count++
+        if (fails === 'before') throw new Error('before')
+        await tx.run(INSERT, `${text} ${runs.count}`)
+        if (fails === 'after') throw new Error('after')
+        return runs.count
+      },
+      { runsOnce },
+    )
+    return { runs, ended }
+  }
+
+  test('one that fails after it has written undoes the batch: the others run again, and their last run counts', async () => {
+    const { db, counter } = await notes(place)
+    const first = counted(db, 'first')
+    const bad = counted(db, 'bad', { fails: 'after' })
+    const last = counted(db, 'last')
+    await expect(bad.ended).rejects.toThrow('after')
+    expect(await Promise.all([first.ended, last.ended])).toEqual([2, 1])
+    expect([bad.runs.count, counter.commits]).toEqual([1, 1])
+    expect(await textsOf(db)).toEqual(['first 2', 'last 1'])
+  })
+
+  test('one that fails before it has written makes nobody run again', async () => {
+    const { db } = await notes(place)
+    const first = counted(db, 'first')
+    const bad = counted(db, 'bad', { fails: 'before' })
+    await expect(bad.ended).rejects.toThrow('before')
+    expect(await first.ended).toBe(1)
+    expect(await textsOf(db)).toEqual(['first 1'])
+  })
+
+  test('one that must run once does, whoever fails before and after it', async () => {
+    const { db } = await notes(place)
+    const bad = [counted(db, 'bad', { fails: 'after' })]
+    const once = counted(db, 'once', { runsOnce: true })
+    bad.push(counted(db, 'worse', { fails: 'after' }))
+    for (const one of bad) await expect(one.ended).rejects.toThrow('after')
+    expect(await once.ended).toBe(1)
+    expect([once.runs.count, await textsOf(db)]).toEqual([1, ['once 1']])
+  })
+
   test('transactions that arrive together share one commit', async () => {
     const { db, counter } = await notes(place)
     const answers = await Promise.all(

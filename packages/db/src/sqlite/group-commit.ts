@@ -8,8 +8,13 @@ import { unavailable } from './errors.ts'
  * Group commit: transactions that arrive together share one BEGIN, one COMMIT and so one sync to disk.
  *
  * Promises. A transaction's promise resolves only after the COMMIT that holds it has returned, and with
- * `synchronous=FULL` that is after the sync. Each one runs inside its own savepoint, one after the other, so one
- * that fails takes nothing of the others with it. No two interleave.
+ * `synchronous=FULL` that is after the sync. They run one after the other, and one that fails takes nothing of the
+ * others with it. No two interleave.
+ *
+ * A batch begins without savepoints: each would make SQLite copy every page that its transaction touches, a third
+ * of the cost of a small one. One that fails before it has written is simply left out. One that fails after it has
+ * written undoes the batch, and the others of it run again, from then on each in its savepoint. So a transaction's
+ * function may run twice, and only its last run counts; those that cannot (`runsOnce`) get a batch with savepoints.
  *
  * Assumes. One batch at a time on one connection that nobody else writes with. Other processes may write to the
  * same file; they are waited for without blocking the event loop, `busyMs` at most.
@@ -36,11 +41,14 @@ export interface Seal {
   closed: string | null
   /** Set by the first statement that the database could not run: from then on all of it has failed. */
   failed: StoreUnavailable | null
+  /** Whether it has run a statement that may have written. */
+  hasWritten: boolean
   hooks: (() => void)[]
 }
 
 interface Waiting {
   work: (tx: Transaction) => Promise<unknown>
+  runsOnce: boolean
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
@@ -74,10 +82,10 @@ export class GroupCommit {
     this.#rollbackOne = options.db.prepare('ROLLBACK TO one')
   }
 
-  submit<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  submit<T>(work: (tx: Transaction) => Promise<T>, runsOnce = false): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreUnavailable('closed', 'starting a transaction'))
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      this.#queue.push({ work, runsOnce, resolve: resolve as (value: unknown) => void, reject })
       this.#running ??= this.#drain()
     })
   }
@@ -124,13 +132,21 @@ export class GroupCommit {
       for (const waiting of this.#queue.splice(0)) waiting.reject(error)
       return
     }
-    const done: Done[] = []
+    let done: Done[] = []
     const running = new AbortController()
     void this.#watch(running)
     try {
+      let isCareful = this.#queue[0]!.runsOnce
       for (let n = 0; n < BATCH_MAX && this.#queue.length > 0; n++) {
-        const one = await this.#runOne(this.#queue.shift()!)
-        if (one) done.push(one)
+        if (this.#queue[0]!.runsOnce && !isCareful) break
+        const one = await this.#runOne(this.#queue.shift()!, isCareful)
+        if (one === 'undo') {
+          this.#rollback()
+          this.#queue.unshift(...done.map(({ waiting }) => waiting))
+          done = []
+          isCareful = true
+          await this.#begin()
+        } else if (one !== 'refused') done.push(one)
       }
       assertSameFile()
       const startedMs = clock.monotonicMs()
@@ -168,25 +184,29 @@ export class GroupCommit {
     }
   }
 
-  /** One transaction in its savepoint. Its own failure is its own; null then, and it has been told. */
-  async #runOne(waiting: Waiting): Promise<Done | null> {
+  /**
+   * One transaction, in its savepoint if `isCareful`. Its failure is its own, and it has been told: `refused` when
+   * nothing of it is there, `undo` when only undoing the batch takes away what it wrote.
+   */
+  async #runOne(waiting: Waiting, isCareful: boolean): Promise<Done | 'refused' | 'undo'> {
     const { db, transaction } = this.#options
-    const seal: Seal = { closed: null, failed: null, hooks: [] }
+    const seal: Seal = { closed: null, failed: null, hasWritten: false, hooks: [] }
     try {
-      this.#savepoint.run()
+      if (isCareful) this.#savepoint.run()
       const value = await this.#watched(waiting.work(transaction(seal)))
       if (seal.failed) throw seal.failed
       seal.closed = 'it has ended'
-      this.#release.run()
+      if (isCareful) this.#release.run()
       return { waiting, value, hooks: seal.hooks }
     } catch (error) {
       seal.closed ??= error instanceof TransactionClosed ? 'it was open for too long' : 'it has failed'
       waiting.reject(unavailable(error, 'running a transaction') ?? error)
       // A full or failing disk makes SQLite roll back everything: then the whole batch has failed.
       if (!db.isTransaction) throw error
+      if (!isCareful) return seal.hasWritten ? 'undo' : 'refused'
       this.#rollbackOne.run()
       this.#release.run()
-      return null
+      return 'refused'
     }
   }
 

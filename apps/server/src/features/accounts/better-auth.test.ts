@@ -66,10 +66,10 @@ describe('Better Auth on our database', () => {
     here = await world()
     const { transaction } = here.db
     const hashed: boolean[] = []
-    here.db.transaction = (work) => {
+    here.db.transaction = (work, options) => {
       const call = authCall.getStore()
       if (call) hashed.push(call.passwordHash !== undefined)
-      return transaction(work)
+      return transaction(work, options)
     }
     await here.signUp('ines')
     expect(hashed).toEqual([true])

@@ -87,10 +87,12 @@ class GarnerConnection implements DatabaseConnection {
     return noting(async () => {
       const opened = Promise.withResolvers<Transaction>()
       const ended = Promise.withResolvers<void>()
-      const done = this.#db.transaction((tx) => {
+      // It is led from outside, statement by statement, so it cannot be run a second time by itself.
+      const work = (tx: Transaction) => {
         opened.resolve(tx)
         return ended.promise
-      })
+      }
+      const done = this.#db.transaction(work, { runsOnce: true })
       done.catch(opened.reject)
       const tx = await opened.promise
       this.#open = { tx, end: ended.resolve, abandon: ended.reject, done }
