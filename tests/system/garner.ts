@@ -159,7 +159,11 @@ const groupLeaders = new WeakSet<ChildProcess>()
 const folders: Record<Lifetime, Set<string>> = { test: new Set(), file: new Set() }
 
 afterEach(() => cleanUp('test'))
-afterAll(() => cleanUp('file'))
+afterAll(async () => {
+  // Another hook of the last test can fail, and then its afterEach here was never called.
+  await cleanUp('test')
+  await cleanUp('file')
+})
 process.once('exit', () => {
   for (const child of [...children.test, ...children.file]) cutOff(child)
 })
