@@ -104,9 +104,10 @@ export function createApp({
     if (needsPrincipal(request.url)) request.principal = await authenticate(request)
   })
   if (onResponse) {
-    app.addHook('onResponse', async (request, reply) =>
-      onResponse(request, reply.statusCode, reply.elapsedTime),
-    )
+    app.addHook('onResponse', (request, reply, done) => {
+      onResponse(request, reply.statusCode, reply.elapsedTime)
+      done()
+    })
   }
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const { problem, headers } = asProblem(error)

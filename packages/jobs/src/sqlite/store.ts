@@ -62,14 +62,41 @@ export function createSqliteStore({
     const hold = runAtMs > nowMs ? 1 : 0
     await tx.run(
       sql.INSERT,
-      ...[id, kind, tenant, JSON.stringify(payload), subject, subjectVersion, key, hold, rank],
-      ...[runAtMs, nowMs, deadlineMs, nowMs + deadlineMs],
+      id,
+      kind,
+      tenant,
+      JSON.stringify(payload),
+      subject,
+      subjectVersion,
+      key,
+      hold,
+      rank,
+      runAtMs,
+      nowMs,
+      deadlineMs,
+      nowMs + deadlineMs,
     )
     await rememberOperation(tx, submission, nowMs)
     const job: Job = {
-      ...{ id, kind, tenant, payload, subject, subjectVersion, key, state: 'ready', rank, runAtMs },
-      ...{ attempt: 0, epoch: 0, generation: 1, leaseUntilMs: null, submittedAtMs: nowMs },
-      ...{ deadlineAtMs: nowMs + deadlineMs, finishedAtMs: null, lastError: null, result: null },
+      id,
+      kind,
+      tenant,
+      payload,
+      subject,
+      subjectVersion,
+      key,
+      state: 'ready',
+      rank,
+      runAtMs,
+      attempt: 0,
+      epoch: 0,
+      generation: 1,
+      leaseUntilMs: null,
+      submittedAtMs: nowMs,
+      deadlineAtMs: nowMs + deadlineMs,
+      finishedAtMs: null,
+      lastError: null,
+      result: null,
     }
     return { job, isRepeat: false }
   }

@@ -49,12 +49,32 @@ export async function saveLink(
   const id = deps.ids()
   const nowMs = deps.nowMs()
   const row: BookmarkRow = {
-    ...{ id, group_id: link.group, owner_id: link.owner, url: link.url, page_key: pageKey, note: link.note },
-    ...{ page_title: null, browser_title: link.browserTitle, hand_title: null, hand_title_by: null },
-    ...{ title_status: 'pending', title_error: null, title_checked_at_ms: null, title_tries: 0 },
-    ...{ title_next_try_at_ms: null, shown: null, final_key: null, title_mode: link.titleMode },
-    ...{ saved_at_ms: nowMs, edited_at_ms: null, edited_by: null, version: 1, source_version: 1 },
-    ...{ list_version: 0, job_id: null, search: '' },
+    id,
+    group_id: link.group,
+    owner_id: link.owner,
+    url: link.url,
+    page_key: pageKey,
+    note: link.note,
+    page_title: null,
+    browser_title: link.browserTitle,
+    hand_title: null,
+    hand_title_by: null,
+    title_status: 'pending',
+    title_error: null,
+    title_checked_at_ms: null,
+    title_tries: 0,
+    title_next_try_at_ms: null,
+    shown: null,
+    final_key: null,
+    title_mode: link.titleMode,
+    saved_at_ms: nowMs,
+    edited_at_ms: null,
+    edited_by: null,
+    version: 1,
+    source_version: 1,
+    list_version: 0,
+    job_id: null,
+    search: '',
   }
   const job = await submitTitleJob(tx, deps, row, operationId)
   row.job_id = job.id

@@ -43,11 +43,11 @@ CREATE TABLE bookmarks (
   -- Everything that can be searched, in one folded line.
   search TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX bookmarks_in_order ON bookmarks (group_id, saved_at_ms, id);
+-- owner_id in it: one's own links are counted and listed from this index alone, without an index more to keep.
+CREATE INDEX bookmarks_in_order ON bookmarks (group_id, saved_at_ms, id, owner_id);
 -- saved_at_ms in these two: without it the planner walks the whole list in order to find the oldest.
 CREATE INDEX bookmarks_by_page ON bookmarks (group_id, page_key, saved_at_ms);
 CREATE INDEX bookmarks_by_final_page ON bookmarks (group_id, final_key, saved_at_ms) WHERE final_key IS NOT NULL;
-CREATE INDEX bookmarks_by_owner ON bookmarks (group_id, owner_id);
 CREATE INDEX bookmarks_by_change ON bookmarks (group_id, list_version);
 
 CREATE TABLE read_marks (
