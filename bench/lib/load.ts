@@ -41,7 +41,7 @@ export async function load({
   await Promise.all(
     Array.from({ length: clients }, async () => {
       const socket = await open(port)
-      await new Promise<void>((resolve, reject) => {
+      await new Promise<void>((resolve) => {
         let askedMs = 0
         let seen = Buffer.alloc(0)
         const next = () => {

@@ -51,7 +51,9 @@ export function Empty(props: {
       <div className="ways">
         <button type="button" className="card" onClick={props.onPaste}>
           <Icon name="link" />
-          Paste one<small>Ctrl+V anywhere on this page</small>
+          Paste one
+          <small className="only-wide">Ctrl+V anywhere on this page</small>
+          <small className="only-narrow">In the box below</small>
         </button>
         <Link to="/settings#groups" className="card">
           <Icon name="group" />
