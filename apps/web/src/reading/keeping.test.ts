@@ -68,20 +68,20 @@ describe('the outbox', () => {
     expect(readOutbox(browser.shelf, 'alice')).toEqual([])
   })
 
-  test('without an answer it stops and keeps everything; a busy server is asked again with the same key', async () => {
-    let down = true
+  test('without an answer it keeps everything and asks again, with no word from the browser; a busy server too', async () => {
+    let unanswered = 2
+    const waiting: number[] = []
     const lost = open((url) => {
-      if (down) throw new Failure(0, {})
+      waiting.push(lost.outbox.waiting)
+      unanswered -= 1
+      if (unanswered >= 0) throw new Failure(0, {})
       return saved(url)
     })
     lost.outbox.keep(link('a'))
     lost.outbox.keep(link('b'))
     await lost.outbox.drain()
-    expect(lost.sent).toEqual(['a'])
-    expect(lost.outbox.waiting).toBe(2)
-    down = false
-    await lost.outbox.drain()
-    expect(lost.sent).toEqual(['a', 'a', 'b'])
+    expect(lost.sent).toEqual(['a', 'a', 'a', 'b'])
+    expect(waiting).toEqual([2, 2, 2, 1])
 
     let refusals = 2
     const busy = open((url) => {
@@ -93,6 +93,27 @@ describe('the outbox', () => {
     await busy.outbox.drain()
     expect(busy.sent).toEqual(['a', 'a', 'a'])
     expect(busy.outbox.waiting).toBe(0)
+  })
+
+  test('the network is back, says the browser: the pause ends', async () => {
+    let unanswered = 1
+    const box = open((url) => {
+      unanswered -= 1
+      if (unanswered >= 0) throw new Failure(0, {})
+      return saved(url)
+    })
+    const paused = Promise.withResolvers<void>()
+    box.browser.clock.sleep = (_ms, signal) =>
+      new Promise((resolve) => {
+        signal!.addEventListener('abort', () => resolve())
+        paused.resolve()
+      })
+    box.outbox.keep(link('a'))
+    const draining = box.outbox.drain()
+    await paused.promise
+    await box.outbox.drain()
+    await draining
+    expect(box.sent).toEqual(['a', 'a'])
   })
 
   test('a refusal for good stays with its reason and holds up nobody', async () => {

@@ -26,6 +26,7 @@ export class Outbox {
   readonly #api: Api
   #user: string | null = null
   #sending = false
+  #wake = new AbortController()
   #onSaved: (saved: SavedBookmark) => void = () => {}
 
   constructor(browser: Browser, api: Api) {
@@ -37,6 +38,7 @@ export class Outbox {
   open(user: string | null, onSaved: (saved: SavedBookmark) => void): void {
     this.#user = user
     this.#onSaved = onSaved
+    this.#wake.abort()
     this.reload()
   }
 
@@ -57,9 +59,13 @@ export class Outbox {
     this.#change((links) => drop(links, key))
   }
 
-  /** Sends what waits until it is empty or the network is gone again. Calling it twice at once is calling it once. */
+  /**
+   * Sends what waits until it is empty, asking again with growing pauses while nobody answers. Calling it while it
+   * runs ends its pause: the network is back, says the browser, and it is often wrong by a second or two.
+   */
   async drain(): Promise<void> {
-    if (this.#sending || this.#user === null) return
+    if (this.#user === null) return
+    if (this.#sending) return this.#wake.abort()
     this.#sending = true
     const user = this.#user
     let failures = 0
@@ -86,12 +92,12 @@ export class Outbox {
             this.#change((links) => refuse(links, link.key, failure.detail))
             continue
           }
-          // Without network the next `online`, focus or start begins anew; a busy server is asked again from here.
-          if (verdict === 'ask' || failure.isUnreachable) return
+          if (verdict === 'ask') return
           failures += 1
           const { retryAfterMs } = failure
           const wait = retryDelayMs({ failures, retryAfterMs, random: this.#browser.random() })
-          await this.#browser.clock.sleep(wait)
+          this.#wake = new AbortController()
+          await this.#browser.clock.sleep(wait, this.#wake.signal)
         }
       }
     } finally {
