@@ -116,7 +116,7 @@ describe('a save that is refused leaves nothing behind', () => {
       Buffer.from([0xe9]),
       Buffer.from('"}'),
     ])
-    const head = `POST /api/bookmarks HTTP/1.1\r\nHost: x\r\nX-Demo-User: alice\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`
+    const head = `POST /api/bookmarks HTTP/1.1\r\nHost: localhost\r\nX-Demo-User: alice\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`
     await expectRefused(() => raw(demo, Buffer.concat([Buffer.from(head), body])), 400)
   })
 
@@ -126,7 +126,7 @@ describe('a save that is refused leaves nothing behind', () => {
     }
     await expectRefused(() => call(`${demo.url}/api/bookmarks`, { user: null, body: ok }), 401)
     const two =
-      'GET /api/me HTTP/1.1\r\nHost: x\r\nX-Demo-User: alice\r\nX-Demo-User: bob\r\nConnection: close\r\n\r\n'
+      'GET /api/me HTTP/1.1\r\nHost: localhost\r\nX-Demo-User: alice\r\nX-Demo-User: bob\r\nConnection: close\r\n\r\n'
     await expectRefused(() => raw(demo, two), 401)
   })
 
@@ -229,7 +229,7 @@ describe('an edit or a list that makes no sense', () => {
 })
 
 describe('what is hardly HTTP', () => {
-  const head = 'Host: x\r\nX-Demo-User: alice\r\nConnection: close\r\n'
+  const head = 'Host: localhost\r\nX-Demo-User: alice\r\nConnection: close\r\n'
   test.each([
     ['noise', 'blah blah\r\n\r\n', 400],
     ['a method that nobody knows', `BREW /api/bookmarks HTTP/1.1\r\n${head}\r\n`, 400],

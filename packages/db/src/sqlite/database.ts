@@ -32,17 +32,9 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
   const assertSameFile = () => {
     if (file) assertInode(file.path, file.inode)
   }
-  // Reads look at most every 20 ms: at ten thousand a second a look each would be a tenth of their cost.
-  let lookedAtMs = Number.NEGATIVE_INFINITY
-  const assertStillThere = () => {
-    const nowMs = clock.monotonicMs()
-    if (nowMs - lookedAtMs < 20) return
-    assertSameFile()
-    lookedAtMs = nowMs
-  }
   const onWriter = new Statements(writer)
   const onReader = inMemory ? onWriter : new Statements(reader)
-  const snapshot = new Snapshot(reader)
+  const snapshot = new Snapshot(reader, assertSameFile)
 
   const commits = new GroupCommit({
     db: writer,
@@ -86,12 +78,10 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
       }
     : {
         async all<R>(sql: string, ...params: Value[]) {
-          assertStillThere()
           snapshot.hold()
           return onReader.all<R>(sql, params)
         },
         async get<R>(sql: string, ...params: Value[]) {
-          assertStillThere()
           snapshot.hold()
           return onReader.get<R>(sql, params)
         },
@@ -128,16 +118,21 @@ class Snapshot {
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   readonly #db: DatabaseSync
+  readonly #assertSameFile: () => void
   #isHeld = false
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, assertSameFile: () => void) {
     this.#db = db
+    this.#assertSameFile = assertSameFile
     this.#begin = db.prepare('BEGIN')
     this.#commit = db.prepare('COMMIT')
   }
 
+  /** Errors: StoreUnavailable when the file is not in its place any more; looked at once a turn, as the lock is. */
   hold(): void {
-    if (this.#isHeld || !this.#db.isOpen) return
+    if (this.#isHeld) return
+    this.#assertSameFile()
+    if (!this.#db.isOpen) return
     this.#begin.run()
     this.#isHeld = true
     setImmediate(() => this.end())
