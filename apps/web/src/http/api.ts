@@ -55,6 +55,11 @@ export class Api {
       this.#seen.set(group, version)
   }
 
+  /** Whether a list of this version was read before something that was written, or heard of, since it was asked for. */
+  isBehind(group: string, version: number): boolean {
+    return version < (this.#seen.get(group) ?? 0)
+  }
+
   /** For another person, or none: what the last one wrote is no reason to wait. */
   forgetVersions(): void {
     this.#seen.clear()

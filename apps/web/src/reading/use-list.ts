@@ -9,6 +9,8 @@ import { useAt } from '../ui/countdown.tsx'
 import { appendPage, firstView, type ListView, mergeTop } from './list.ts'
 
 export const PAGE = 50
+/** One look is overtaken by one save; more than a few in a row are news that the next look brings anyway. */
+const LOOKS_MAX = 4
 /** Rows that are looked at again in one go; the server's own limit for a page. */
 const PAGE_MAX = 200
 /** The default of the query library, said here because one filter differs. */
@@ -86,7 +88,13 @@ async function lookAndNote(
  * Looks at the top of the list, and as far down as rows are loaded, in as few requests as that takes.
  * What was loaded meanwhile by scrolling, marking or saving is read after the answer, so it is not undone by it.
  */
-async function look(garner: Garner, group: string, filter: Filter, signal: AbortSignal): Promise<ListView> {
+async function look(
+  garner: Garner,
+  group: string,
+  filter: Filter,
+  signal: AbortSignal,
+  looks = 1,
+): Promise<ListView> {
   const { api, queries, browser } = garner
   const key = listKey(group, filter)
   const known = queries.getQueryData<ListView>(key)
@@ -104,6 +112,10 @@ async function look(garner: Garner, group: string, filter: Filter, signal: Abort
     if (more === 'unchanged') break
     page.items = [...page.items, ...more.list.items]
     page.next = more.list.next
+  }
+  // Asked before one's own save was through: the row of that save would be taken for gone, and then for an arrival.
+  if (api.isBehind(group, page.version) && looks < LOOKS_MAX) {
+    return look(garner, group, filter, signal, looks + 1)
   }
   const now = queries.getQueryData<ListView>(key)
   return now
