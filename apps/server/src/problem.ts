@@ -81,3 +81,11 @@ export function unavailable(detail: string, retryAfterMs: number): HttpProblem {
     retryAfter(retryAfterMs),
   )
 }
+
+/** The answer to someone who is not in a group, and just the same where there is no such group. */
+export function notAMember(): HttpProblem {
+  return forbidden(
+    'You are not in this group, or there is no such group. Ask one of its members to add you.',
+    'not-a-member',
+  )
+}

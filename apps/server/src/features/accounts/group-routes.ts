@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { type App, approved } from '../../http.ts'
 import { answerOnce, operationOf, sendAnswer } from '../../idempotency.ts'
-import { badRequest, notFound } from '../../problem.ts'
+import { badRequest, notAMember, notFound } from '../../problem.ts'
 import type { AccountRead } from './account-read.ts'
 import type { Changed } from './changes.ts'
 import {
@@ -13,7 +13,6 @@ import {
   groupOf,
   groupsOf,
   membersOf,
-  notAMember,
   removeMember,
   showReads,
 } from './groups.ts'

@@ -62,14 +62,6 @@ export function membersOf(q: Queryable, groupId: string): Promise<MemberName[]> 
   )
 }
 
-/** The answer to someone who is not in a group, and just the same where there is no such group. */
-export function notAMember(): HttpProblem {
-  return forbidden(
-    'You are not in this group, or there is no such group. Ask one of its members to add you.',
-    'not-a-member',
-  )
-}
-
 export async function createGroup(
   tx: Transaction,
   { userId, name }: { userId: string; name: string },

@@ -23,7 +23,7 @@ import { ApiTokens } from './tokens.ts'
 export type { Changed } from './changes.ts'
 export type { Purges } from './deletion.ts'
 export type { GroupCounts } from './group-routes.ts'
-export { defaultGroup, type Membership, membership, membersOf, notAMember } from './groups.ts'
+export { defaultGroup, type Membership, membership, membersOf } from './groups.ts'
 export { accountsMigrations } from './migrations.ts'
 export { isSetUp } from './people.ts'
 

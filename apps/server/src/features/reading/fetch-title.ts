@@ -48,12 +48,10 @@ export function titleJob({
   id,
   row,
   key,
-  operationId,
 }: {
   id: string
   row: Pick<BookmarkRow, 'id' | 'owner_id' | 'source_version'>
   key: string | undefined
-  operationId?: string | undefined
 }): Submission {
   return {
     id,
@@ -63,7 +61,6 @@ export function titleJob({
     subject: `bookmark:${row.id}`,
     subjectVersion: row.source_version,
     key,
-    operationId,
     deadlineMs: DEADLINE_MS,
   }
 }

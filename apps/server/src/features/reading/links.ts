@@ -37,12 +37,7 @@ export type Saved =
   | { row: BookmarkRow; isDuplicate: true }
 
 /** Saves a link and submits its title job. Errors: QueueFull, and then nothing of it is stored. */
-export async function saveLink(
-  tx: Transaction,
-  deps: LinkDeps,
-  link: NewLink,
-  operationId?: string,
-): Promise<Saved> {
+export async function saveLink(tx: Transaction, deps: LinkDeps, link: NewLink): Promise<Saved> {
   const pageKey = deps.pageKey(link.url)
   const known = link.force ? undefined : await findByPage(tx, link.group, pageKey)
   if (known) return { row: known, isDuplicate: true }
@@ -76,7 +71,7 @@ export async function saveLink(
     job_id: null,
     search: '',
   }
-  const job = await submitTitleJob(tx, deps, row, operationId)
+  const job = await submitTitleJob(tx, deps, row)
   row.job_id = job.id
   row.search = searchLine(row)
   row.list_version = await changed(tx, link.group, 1)
@@ -84,14 +79,9 @@ export async function saveLink(
   return { row, job, isDuplicate: false }
 }
 
-async function submitTitleJob(
-  tx: Transaction,
-  deps: LinkDeps,
-  row: BookmarkRow,
-  operationId?: string,
-): Promise<Job> {
+async function submitTitleJob(tx: Transaction, deps: LinkDeps, row: BookmarkRow): Promise<Job> {
   const key = deps.isFixture(row.url) ? undefined : hostOf(row.url)
-  const { job } = await deps.jobs.submit(tx, titleJob({ id: deps.ids(), row, key, operationId }))
+  const { job } = await deps.jobs.submit(tx, titleJob({ id: deps.ids(), row, key }))
   return job
 }
 

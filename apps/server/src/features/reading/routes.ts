@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, approved } from '../../http.ts'
 import { type Answer, answerOnce, forgetThing, operationOf, sendAnswer } from '../../idempotency.ts'
 import type { Principal } from '../../principal.ts'
-import { badRequest, forbidden, notFound } from '../../problem.ts'
+import { badRequest, forbidden, notAMember, notFound } from '../../problem.ts'
 import { type BookmarkRow, instant, toBookmark } from './bookmark.ts'
 import { decodeCursor } from './cursor.ts'
 import {
@@ -293,13 +293,6 @@ function memberCheck(
 
 function tellAfter(tx: Transaction, deps: ReadingDeps, group: string): void {
   tx.afterCommit(() => deps.onChange(group))
-}
-
-function notAMember(): Error {
-  return forbidden(
-    'You are not in this group, or there is no such group. Ask one of its members to add you.',
-    'not-a-member',
-  )
 }
 
 function jobRef(job: Job): Bookmark['job'] {
