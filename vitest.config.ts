@@ -26,7 +26,11 @@ export default defineConfig({
       {
         test: {
           name: 'system',
-          include: ['tests/**/*.test.ts', 'apps/web/testing/**/*.test.{ts,tsx}'],
+          include: [
+            'tests/**/*.test.ts',
+            'packages/*/tests/**/*.test.ts',
+            'apps/web/testing/**/*.test.{ts,tsx}',
+          ],
           sequence: { groupOrder: 1 },
           fileParallelism: false,
           // A process starts within 2 s, on a busy machine within 10; a browser test starts two.

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate, systemClock, type Transaction } from '@garner/db'
-import { openSqlite } from '@garner/db/sqlite'
-import { type JobKind, Retry, Worker } from '@garner/jobs'
-import { createSqliteStore, jobsMigrations } from '@garner/jobs/sqlite'
+import { defineKind, Jobs, migrate, Retry, systemClock, type Transaction, Worker } from '@garner/jobs'
+import { createSqliteStore, jobsMigrations, openSqlite } from '@garner/jobs/sqlite'
 
 /**
  * A shop confirms orders: the order and its job are accepted together, the confirmation and the job's end are
@@ -17,33 +15,29 @@ const db = openSqlite({ path: join(folder, 'shop.db'), clock })
 await migrate(db, [jobsMigrations], clock)
 await db.transaction((tx) => tx.run('CREATE TABLE orders (id TEXT PRIMARY KEY, status TEXT NOT NULL)'))
 const store = createSqliteStore({ db, clock, bounds: { perTenant: 200, total: 100_000 } })
+// Ids sort by the time they were made, so that lists are newest first.
+const ids = () => `${clock.nowMs().toString(16).padStart(12, '0')}-${randomUUID()}`
+const jobs = new Jobs<Transaction>({ store, ids })
 
-const confirmOrder: JobKind<Transaction> = {
+const confirmOrder = defineKind<Transaction, { order: string }>({
   kind: 'confirm-order',
   policy: { attemptsMax: 4, deadlineMs: 3_600_000, baseMs: 10, maxMs: 60_000 },
   attemptMs: 30_000,
   async handle({ job, payload }) {
-    const { order } = payload as { order: string }
     if (job.attempt === 1) throw new Retry('warehouse_busy')
     return {
       write: async (tx) => {
-        await tx.run("UPDATE orders SET status = 'confirmed' WHERE id = ?", order)
+        await tx.run("UPDATE orders SET status = 'confirmed' WHERE id = ?", payload.order)
         return undefined
       },
     }
   },
-}
+})
 
 // Accepted together: if either is there, both are.
 await db.transaction(async (tx) => {
   await tx.run('INSERT INTO orders (id, status) VALUES (?, ?)', 'order-1', 'new')
-  await store.submit(tx, {
-    id: randomUUID(),
-    kind: 'confirm-order',
-    tenant: 'shop-7',
-    payload: { order: 'order-1' },
-    deadlineMs: 3_600_000,
-  })
+  await jobs.submit(tx, confirmOrder, { tenant: 'shop-7', payload: { order: 'order-1' } })
 })
 
 const worker = new Worker({

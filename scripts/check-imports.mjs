@@ -23,7 +23,7 @@ const backend = /^(packages\/[^/]+\/src)\/(memory|sqlite|postgres|sql|valkey)\//
 const pureRules = /^packages\/[^/]+\/src\/(?:decide|rank|allowance|entry|share)\.ts$/
 const source = /\.(?:[cm]?[jt]s|tsx)$/
 /** Tests, suites that others run, and what only tests use. */
-const free = /\.(?:test|suite)\.[cm]?[jt]sx?$|\/testing\/|\/fixtures\/|\.config\.ts$/
+const free = /\.(?:test|suite)\.[cm]?[jt]sx?$|\/(?:testing|tests)\/|\/fixtures\/|\.config\.ts$/
 
 /**
  * @param {string} root
@@ -60,6 +60,7 @@ function against(path, imported) {
   if (target !== undefined && workspaceOf(target) !== workspaceOf(path)) {
     return 'another workspace is imported by its name, through what it exports'
   }
+  if (own === '@garner/sim' && from.name !== 'sim') return 'nothing imports the simulation'
   if (to?.part === 'main') return 'main.ts chooses the concrete things; nothing imports it'
 
   if (from.part === 'feature') {
@@ -73,7 +74,8 @@ function against(path, imported) {
     if (own && !isTypeOnly) return 'the browser client takes types from the server, never code (import type)'
   } else if (from.part === 'package') {
     if (own === '@garner/server' || own === '@garner/web') return 'libraries know nothing of the applications'
-    if (own && own !== `@garner/${from.name}` && own !== '@garner/db')
+    // The simulation runs the libraries as they are; it is none itself, and nothing stands on it.
+    if (own && own !== `@garner/${from.name}` && own !== '@garner/db' && from.name !== 'sim')
       return 'libraries never import each other'
     if (own && from.name === 'db') return '@garner/db is at the bottom and imports no other workspace'
   }

@@ -30,6 +30,7 @@ test.each([
   ['apps/server/src/outbound/page.ts', '../features/reading/queries.ts', 'outbound knows no feature'],
   ['apps/server/src/outbound/page.ts', '@garner/jobs', 'outbound knows no library but @garner/db'],
   ['packages/jobs/src/worker.ts', '@garner/cache', 'libraries never import each other'],
+  ['packages/jobs/src/worker.ts', '@garner/sim', 'nothing imports the simulation'],
   ['packages/jobs/src/worker.ts', '@garner/server/api', 'libraries know nothing of the applications'],
   [
     'packages/db/src/index.ts',
@@ -64,6 +65,7 @@ test('the arrows themselves are free', () => {
     'apps/server/src/outbound/page.ts': "import type { Clock } from '@garner/db'\n",
     'packages/jobs/src/sqlite/store.ts': "import type { S } from '../store.ts'\nimport '@garner/db/sqlite'\n",
     'packages/jobs/src/sqlite/sql.ts': "import { a } from './table.ts'\n",
+    'packages/sim/src/run.ts': "import '@garner/jobs/memory'\nimport '@garner/db'\n",
     'apps/web/src/main.tsx': "import type { Item } from '@garner/server/api'\nimport './styles/base.css'\n",
   })
   expect(found).toEqual([])

@@ -19,6 +19,11 @@ const results = [
   await types('apps/web/tsconfig.json'),
   await types('scripts/tsconfig.json'),
   await biome(),
+  await script(
+    'pages   packages/jobs/docs/api.md says what the code says',
+    'packages/jobs/scripts/api.ts',
+    '--check',
+  ),
   own('links', 'links and anchors in Markdown', () => deadLinks(root, files)),
   own('imports', 'import directions', () => importsAgainstTheArrows(root, files)),
   own('focus', 'no focused tests (.only)', () =>
@@ -56,6 +61,12 @@ async function program(label, path, args) {
   const { code, output } = await run(process.execPath, [join(root, 'node_modules', ...path), ...args], {
     cwd: root,
   })
+  return report(label, code === 0 ? 'passed' : 'failed', output)
+}
+
+/** @param {string} label @param {string} path in this repository @param {string[]} args */
+async function script(label, path, ...args) {
+  const { code, output } = await run(process.execPath, [join(root, path), ...args], { cwd: root })
   return report(label, code === 0 ? 'passed' : 'failed', output)
 }
 

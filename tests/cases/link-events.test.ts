@@ -144,7 +144,7 @@ story('j-late-twin', async (expected) => {
   const { id, job } = await garner.save(A)
   const w1 = await worker(garner)
   await garner.at(1)
-  const first = { job: (await garner.web.garner.jobs.get(job.id))!.job, epoch: 1 }
+  const first = { job: (await garner.web.garner.jobs.get(job.id))!.job, epoch: 1, claimedAtMs: 0 }
   const late = garner.site.asked(A)
   w1.freeze()
   await garner.at(62)

@@ -284,6 +284,7 @@ describe.skipIf(chromiumPath === null)('reading together, in a browser', { timeo
     expect(await saveBox(page).inputValue()).toBe('m?')
     await page.keyboard.press('Escape')
     await page.keyboard.press('f')
+    await page.locator('input:focus').waitFor()
     await page.keyboard.type('three')
     await soon(() => page.locator('li.row').count()).toBe(1)
     expect(await current.count()).toBe(0)

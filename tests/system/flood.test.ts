@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { call, list, look, metric, save } from './api.ts'
 import { startGarner, until } from './garner.ts'
-import { rows } from './rows.ts'
+import { pendingCount, rows } from './rows.ts'
 
 const SAVES = 10_000
 const BOUND = 200
@@ -105,7 +105,7 @@ test('the bound over everybody holds too: when it is reached, a second person is
   expect([alices.get(201)?.length, alices.get(429)?.length]).toEqual([20, 20])
   expect([bobs.get(201)?.length, bobs.get(429)?.length]).toEqual([10, 30])
   expect(bobs.get(429)?.[0]?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
-  expect(rows(server.dataDir, 'SELECT pending FROM job_queue')).toEqual([{ pending: 30 }])
+  expect(pendingCount(server.dataDir)).toBe(30)
   expect(rows(server.dataDir, 'SELECT count(*) AS n FROM bookmarks')).toEqual([{ n: 30 }])
 })
 

@@ -40,9 +40,20 @@ export function attempts(
 ): { attempt: number; epoch: number; outcome: string | null }[] {
   return rows(
     dataDir,
-    `SELECT a.attempt, a.epoch, a.outcome FROM bookmarks b
-     JOIN jobs j ON j.subject = 'bookmark:' || b.id JOIN job_attempts a ON a.job_id = j.id
-     WHERE b.url = ? ORDER BY a.started_at_ms, a.epoch`,
+    // The newest attempt is in the job's own row (decision 0013).
+    `WITH job AS (SELECT j.* FROM bookmarks b JOIN jobs j ON j.subject = 'bookmark:' || b.id WHERE b.url = ?)
+     SELECT attempt, epoch, outcome FROM (
+       SELECT a.attempt, a.epoch, a.outcome, a.started_at_ms FROM job JOIN job_attempts a ON a.job_id = job.id
+       UNION ALL
+       SELECT attempt, epoch, CASE state WHEN 'running' THEN NULL ELSE state END, started_at_ms FROM job
+         WHERE started_at_ms IS NOT NULL)
+     ORDER BY started_at_ms, epoch`,
     url,
   )
+}
+
+/** How many jobs are ready or running, as the store counts them for its bounds. */
+export function pendingCount(dataDir: string): number {
+  const sql = "SELECT coalesce(sum(value), 0) AS n FROM job_counters WHERE name IN ('ready', 'running')"
+  return rows<{ n: number }>(dataDir, sql)[0]!.n
 }

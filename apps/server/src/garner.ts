@@ -1,7 +1,7 @@
 import type { Clock, Database, Queryable, Transaction } from '@garner/db'
 import { pendingMigrations, StoreUnavailable } from '@garner/db'
-import { Worker } from '@garner/jobs'
-import { createSqliteStore, type SqliteJobStore } from '@garner/jobs/sqlite'
+import { JobMetrics, type JobStore, type Retention, Worker } from '@garner/jobs'
+import { createSqliteStore } from '@garner/jobs/sqlite'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
@@ -39,7 +39,7 @@ export interface Parts {
 }
 
 export interface Garner {
-  jobs: SqliteJobStore
+  jobs: JobStore<Transaction>
   /** The HTTP side; made when first asked for, since workers need none. */
   web: () => Promise<{ app: App; close: () => Promise<void> }>
   worker: Worker<Transaction>
@@ -53,8 +53,14 @@ export interface Garner {
 const SLOTS = 32
 /** 250 ms: how late a worker in another process notices a save. In this process a save wakes it at once. */
 const POLL_MS = 250
-/** J5: operation ids are kept for 7 days. */
-const OPERATIONS_KEPT_MS = 7 * 24 * 3_600_000
+const DAY_MS = 24 * 3_600_000
+/**
+ * Finished jobs for 30 days, for whoever asks why a title is missing; J5: operation ids for 7; records of what was
+ * paid for a year, as bills are. 1,000 of each at a time: a transaction of some tens of milliseconds.
+ */
+const RETENTION: Retention = {
+  ...{ finishedMs: 30 * DAY_MS, operationsMs: 7 * DAY_MS, stepsMs: 366 * DAY_MS, limit: 1_000 },
+}
 
 export function createGarner(parts: Parts): Garner {
   const { config, db, clock, random, randomBytes, processName, secret, logger, fetchPage: scripted } = parts
@@ -66,7 +72,8 @@ export function createGarner(parts: Parts): Garner {
     clock,
     bounds: { perTenant: config.maxPending, total: config.maxPendingTotal },
   })
-  const metrics = new Metrics(jobs)
+  const jobMetrics = new JobMetrics({ clock, store: jobs })
+  const metrics = new Metrics(jobMetrics)
   const changes = new Changes({ db, clock, standingOf })
   const { fetchPage, isFixture, load } = createPages({ config, clock, metrics, scripted })
 
@@ -111,11 +118,12 @@ export function createGarner(parts: Parts): Garner {
       const { name, code } = error as { name?: string; code?: string }
       logger.error({ job: claim?.job.id, kind: claim?.job.kind, error: name, code }, 'worker fault')
     },
-    onEnd: ({ job }, end) => {
-      metrics.attempt(job.kind, end)
+    onStart: jobMetrics.started,
+    onEnd: (claim, end) => {
+      jobMetrics.ended(claim, end)
       // What went as it should is counted, not written: at thousands a minute the lines would cost more than the work.
       const level = end === 'published' || end === 'superseded' ? 'debug' : 'info'
-      const { id, kind, attempt, epoch } = job
+      const { id, kind, attempt, epoch } = claim.job
       logger[level]({ job: id, kind, attempt, epoch, end }, 'attempt ended')
       changes.hint()
     },
@@ -146,6 +154,7 @@ export function createGarner(parts: Parts): Garner {
       metrics,
       missing: async () => (await pendingMigrations(db, MIGRATIONS)).map((name) => `migration ${name}`),
       onWork: () => worker.wake(),
+      nowMs,
       onDiscard: async (tx, job) => {
         await kinds.find(({ kind }) => kind === job.kind)?.discarded?.(tx, job)
       },
@@ -169,7 +178,11 @@ export function createGarner(parts: Parts): Garner {
       if (!config.isDemo) await accounts.warmUp()
     },
     async sweep() {
-      await jobs.sweep(OPERATIONS_KEPT_MS)
+      let gone: number
+      do {
+        const { jobs: ended, operations, steps } = await jobs.prune(RETENTION)
+        gone = Math.max(ended, operations, steps)
+      } while (gone === RETENTION.limit)
       await db.transaction((tx) => sweepAnswers(tx, nowMs()))
       await accounts.sweep()
     },

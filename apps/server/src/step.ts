@@ -11,12 +11,10 @@ export async function stepUntilDone<Tx>(worker: Worker<Tx>): Promise<StepReport>
   const report: StepReport = {
     ...{ claimed: 0, published: 0, superseded: 0, degraded: 0, retried: 0, dead: 0, discarded: 0, stale: 0 },
   }
-  for (;;) {
-    const step = await worker.step()
-    if (step.claimed === 0) return report
-    report.claimed += step.claimed
-    for (const end of await step.done) if (isReported(end)) report[end] += 1
-  }
+  const ends = await worker.drain()
+  report.claimed = ends.length
+  for (const end of ends) if (isReported(end)) report[end] += 1
+  return report
 }
 
 function isReported(end: AttemptEnd): end is Exclude<AttemptEnd, 'released'> {

@@ -27,7 +27,7 @@ export interface Database {
   readonly dialect: 'sqlite' | 'postgres'
   /**
    * Committed rows only. Each call sees every commit of this process, and those of other processes that were
-   * there when the turn of the event loop began.
+   * there when the running callback of the event loop began.
    */
   readonly read: Queryable
   /**

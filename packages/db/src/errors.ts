@@ -7,17 +7,20 @@ export type UnavailableReason =
   | 'readonly'
   | 'corrupt'
   | 'closed'
+  | 'unanswered'
   | 'injected'
 
 /**
- * The database did not take the work: nothing of it is stored, and the same call may be made again.
+ * The database did not take the work: nothing of it is stored, and the same call may be made again. Except when the
+ * reason is `unanswered`: the connection was lost after the commit was sent, and nobody here knows whether it is stored.
  * Whoever runs a loop waits; whoever answers a person says 503 and claims no success.
  */
 export class StoreUnavailable extends Error {
   readonly code = 'STORE_UNAVAILABLE'
   readonly reason: UnavailableReason
   constructor(reason: UnavailableReason, doing: string, cause?: unknown) {
-    super(`The database is unavailable (${reason}) while ${doing}; nothing was stored, try again.`, { cause })
+    const fate = reason === 'unanswered' ? 'it may have been stored' : 'nothing was stored, try again'
+    super(`The database is unavailable (${reason}) while ${doing}; ${fate}.`, { cause })
     this.name = 'StoreUnavailable'
     this.reason = reason
   }

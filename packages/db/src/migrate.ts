@@ -32,11 +32,15 @@ export async function migrate(db: Database, sets: MigrationSet[], clock: Clock):
   const wanted = sets.flatMap(filesOf)
   // Looking first: a start with nothing to do must not wait for, or fail at, another process's write lock.
   if (await isUpToDate(db, sets, wanted)) return []
-  await db.transaction((tx) => tx.run(TABLE))
+  await db.transaction(async (tx) => {
+    await takeTurn(db, tx)
+    await tx.run(TABLE)
+  })
   const applied: string[] = []
   for (const one of wanted) {
     const name = `${one.set}/${one.file}`
     const isNew = await db.transaction(async (tx) => {
+      await takeTurn(db, tx)
       await assertNotNewer(tx, sets, wanted)
       const known = await tx.get<{ checksum: string }>('SELECT checksum FROM migrations WHERE name = ?', name)
       if (known) {
@@ -50,6 +54,15 @@ export async function migrate(db: Database, sets: MigrationSet[], clock: Clock):
     if (isNew) applied.push(name)
   }
   return applied
+}
+
+/**
+ * Programs that start together migrate one after the other. SQLite has one writer anyway; in PostgreSQL two would make
+ * the same table at once, and one of them fail. Ends with the transaction.
+ */
+async function takeTurn(db: Database, tx: Queryable): Promise<void> {
+  if (db.dialect === 'postgres')
+    await tx.all("SELECT pg_advisory_xact_lock(hashtextextended('garner.migrate', 0))")
 }
 
 /** Names of the files that are not applied yet; empty when the database is ready. */
@@ -81,7 +94,7 @@ async function hasTable(db: Database): Promise<boolean> {
   const found = await db.read.get(
     db.dialect === 'sqlite'
       ? "SELECT 1 FROM sqlite_master WHERE name = 'migrations'"
-      : "SELECT 1 FROM pg_tables WHERE tablename = 'migrations'",
+      : "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
   )
   return found !== undefined
 }

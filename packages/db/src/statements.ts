@@ -25,5 +25,8 @@ export function statementsOf(sql: string): string[] {
   return statements
 }
 
-/** A quoted string or name (a doubled quote is part of it), a comment, a semicolon, or anything else. */
-const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*.*?\*\/|;|[^'"\-/;]+|./gs
+/**
+ * A quoted string or name (a doubled quote is part of it), a dollar-quoted text (PostgreSQL's function bodies), a comment,
+ * a semicolon, or anything else.
+ */
+const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$).*?\1|--[^\n]*|\/\*.*?\*\/|;|[^'"\-/;$]+|./gs

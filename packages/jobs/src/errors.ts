@@ -83,12 +83,80 @@ export class Permanent extends Error {
   }
 }
 
+/**
+ * The tenant's quota of paid uses is spent; nothing was counted and nobody was called. A handler that can do
+ * without catches it; otherwise the job is degraded, as by any Degrade.
+ */
+export class AllowanceExhausted extends Degrade {
+  readonly allowance: string
+  readonly limit: number
+  readonly resetsAtMs: number
+  constructor({ allowance, limit, resetsAtMs }: { allowance: string; limit: number; resetsAtMs: number }) {
+    super('allowance_exhausted')
+    this.name = 'AllowanceExhausted'
+    this.allowance = allowance
+    this.limit = limit
+    this.resetsAtMs = resetsAtMs
+  }
+}
+
+/** It is not known whether an earlier call was billed, and the policy is not to risk paying twice. */
+export class BillingUnknown extends Degrade {
+  constructor() {
+    super('billing_unknown')
+    this.name = 'BillingUnknown'
+  }
+}
+
+/** A paid call's word: it failed and the provider does not bill that. The use is given back, `outcome` decides the job. */
+export class NotBilled extends Error {
+  readonly code = 'NOT_BILLED'
+  readonly reason: string
+  /** What the try ends with: usually a Retry. */
+  readonly outcome: Error
+  constructor(reason: string, outcome: Error) {
+    super(`Not billed: ${reason}`, { cause: outcome })
+    this.name = 'NotBilled'
+    this.reason = reason
+    this.outcome = outcome
+  }
+}
+
+/** The payload is not what its kind says it takes. At submission nothing is stored. HTTP: 400. */
+export class PayloadRejected extends Error {
+  readonly code = 'PAYLOAD_REJECTED'
+  readonly kind: string
+  /** Paths and messages as the schema says them. */
+  readonly issues: { path: string; message: string }[]
+  constructor(kind: string, issues: { path: string; message: string }[]) {
+    const first = issues[0]
+    super(
+      `The payload of a ${kind} job is not valid: ${first ? `${first.path || 'it'} ${first.message}` : '?'}.`,
+    )
+    this.name = 'PayloadRejected'
+    this.kind = kind
+    this.issues = issues
+  }
+}
+
 /** Something that can never be so: a bug or a damaged store. Never caught by the retry path. */
 export class InvariantBroken extends Error {
   readonly code = 'INVARIANT_BROKEN'
   constructor(message: string) {
     super(message)
     this.name = 'InvariantBroken'
+  }
+}
+
+/** Why an attempt's signal was aborted: nobody waits for the handler any more, what it does is thrown away. */
+export class AttemptCut extends Error {
+  readonly code = 'ATTEMPT_CUT'
+  /** The lease is lost, the worker stops, or the try took too long. */
+  readonly why: 'lost' | 'stopped' | 'late'
+  constructor(why: 'lost' | 'stopped' | 'late') {
+    super(`The attempt is cut short: ${why}.`)
+    this.name = 'AttemptCut'
+    this.why = why
   }
 }
 

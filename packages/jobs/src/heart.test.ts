@@ -67,7 +67,8 @@ describe('a lease that is lost', () => {
     const place = inMemory()
     const step = await (await submitted(place)).step()
     // Somebody else ended it meanwhile: the heartbeat is refused, long before the lease is over.
-    await place.store.publish({ job: await place.job(), epoch: 1 }, { state: 'succeeded', result: 'theirs' })
+    const claim = { job: await place.job(), epoch: 1, claimedAtMs: 0 }
+    await place.store.publish(claim, { state: 'succeeded', result: 'theirs' })
     await place.pass(THIRD)
     expect(place.tries[0]!.signal.aborted).toBe(true)
     await step.done
@@ -131,9 +132,9 @@ test('a claim that begins in the very moment another ends does not turn the paus
     },
   } as unknown as JobStore<unknown>
   const heart = new Heart({ store, clock: place.clock, leaseMs: LEASE_MS })
-  const claim = { job: await place.submit(), epoch: 1 }
-  heart.hold(claim, 0).release()
-  const { release } = heart.hold(claim, 0)
+  const claim = { job: await place.submit(), epoch: 1, claimedAtMs: place.clock.nowMs() }
+  heart.hold(claim, 0, () => {})()
+  const release = heart.hold(claim, 0, () => {})
   await place.settle()
   expect(beats).toBeLessThanOrEqual(1)
   await place.pass(LEASE_MS)

@@ -4,14 +4,15 @@ import type { JobStore } from './store.ts'
 
 interface Held {
   claim: Claim
-  lost: AbortController
+  /** Told once, when the lease is lost. */
+  isLost: () => void
   /** By this process's own monotonic clock; from before the lease was asked for, so never later than the store's. */
   untilMs: number
 }
 
 /**
  * Keeps the leases of the attempts under way: one heartbeat for all of them every third of a lease, so two may
- * fail before one runs out. A refused heartbeat aborts its attempt; so does the lease's own end when the store
+ * fail before one runs out. A refused heartbeat ends its attempt; so does the lease's own end when the store
  * has not answered since, because by then another worker may hold the job.
  */
 export class Heart<Tx> {
@@ -28,17 +29,14 @@ export class Heart<Tx> {
     this.#leaseMs = leaseMs
   }
 
-  /** Starts keeping a claim taken at `askedAtMs` (monotonic). `release` ends it; `lost` aborts when it is gone. */
-  hold(claim: Claim, askedAtMs: number): { lost: AbortSignal; release: () => void } {
-    const held = { claim, lost: new AbortController(), untilMs: askedAtMs + this.#leaseMs }
+  /** Keeps the lease of a claim asked for at `askedAtMs` (monotonic), until what this answers is called. */
+  hold(claim: Claim, askedAtMs: number, isLost: () => void): () => void {
+    const held = { claim, isLost, untilMs: askedAtMs + this.#leaseMs }
     this.#held.add(held)
     this.#beating ??= this.#beat()
-    return {
-      lost: held.lost.signal,
-      release: () => {
-        this.#held.delete(held)
-        if (this.#held.size === 0) this.#wake.abort('idle')
-      },
+    return () => {
+      this.#held.delete(held)
+      if (this.#held.size === 0) this.#wake.abort('idle')
     }
   }
 
@@ -81,7 +79,6 @@ export class Heart<Tx> {
   }
 
   #lose(held: Held): void {
-    this.#held.delete(held)
-    held.lost.abort()
+    if (this.#held.delete(held)) held.isLost()
   }
 }

@@ -19,6 +19,7 @@ export const TRANSITIONS: Record<JobState, readonly JobState[]> = {
   cancelled: ['ready'],
 }
 
+/** What counts against the bounds. */
 export const PENDING_STATES: readonly JobState[] = ['ready', 'running']
 
 /** The durable row. Instants are Unix ms by the store's clock. */
@@ -34,6 +35,8 @@ export interface Job {
   /** What at most a few jobs at a time may touch, such as a remote host; null for none. */
   key: string | null
   state: JobState
+  /** Smaller is served first; rank decides among equals. */
+  priority: number
   /** Start tag of fair queueing, in RANK_UNIT; smaller is served first. */
   rank: number
   runAtMs: number
@@ -48,9 +51,11 @@ export interface Job {
   /** No further try starts after this instant; the first one always does. */
   deadlineAtMs: number
   finishedAtMs: number | null
-  /** The kind of the last error (`timeout`, `http_503`, …), never its contents. */
+  /** The kind of the last error (`timeout`, `http_503`, …), never its contents; null when it was ended from outside. */
   lastError: string | null
   result: Json
+  /** What the attempt under way last said of itself, or the last one did; null when nothing was said. */
+  progress: Json
 }
 
 /** One try, kept for people to see. */
@@ -65,6 +70,7 @@ export interface AttemptRecord {
   error: string | null
 }
 
+/** How a try ended: as its job did, or without ending it (`retried`, `released`, `lease_expired`). */
 export type AttemptOutcome =
   | 'succeeded'
   | 'superseded'
@@ -79,4 +85,6 @@ export type AttemptOutcome =
 export interface Claim {
   job: Job
   epoch: number
+  /** When, by the store's clock: what a worker whose own clock is wrong reckons from. */
+  claimedAtMs: number
 }

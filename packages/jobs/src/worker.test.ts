@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { inMemory, interrupted, LEASE_MS, POLL_MS } from '../testing/workplace.ts'
+import { away, inMemory, interrupted, LEASE_MS, POLL_MS } from '../testing/workplace.ts'
 import { InvariantBroken, Retry } from './errors.ts'
+import type { AttemptContext } from './kind.ts'
 
 describe('one step, apart from the loop', () => {
   test('claims what is due, runs it, and says how it ended; it never sleeps', async () => {
@@ -57,9 +58,10 @@ describe('one step, apart from the loop', () => {
 })
 
 describe('the loop', () => {
-  test('J2: a wake is only a hint; without one the next poll finds the work', async () => {
+  test('J2: a hint is only a hint; without one the next poll finds the work', async () => {
     const place = inMemory()
-    place.running()
+    const listening = { resting: async () => {}, busy: async () => {}, close: async () => {} }
+    place.running({ store: { ...place.store, listen: async () => listening } })
     await place.pass(POLL_MS / 2)
     await place.submit()
     await place.settle()
@@ -68,14 +70,80 @@ describe('the loop', () => {
     expect(place.tries).toHaveLength(1)
   })
 
-  test('J2: with a wake the work is found at once', async () => {
+  test('J2: with a hint the work is found at once, be it the store’s or a wake', async () => {
     const place = inMemory()
-    const { worker } = place.running()
+    const { worker } = place.running({ slots: 1 })
     await place.pass(POLL_MS / 2)
     await place.submit()
-    worker.wake()
     await place.settle()
     expect([place.tries.length, place.clock.monotonicMs()]).toEqual([1, POLL_MS / 2])
+    const second = await place.submit({ runAtMs: place.clock.nowMs() + 1 })
+    place.tries[0]!.answer({})
+    await place.settle()
+    place.clock.jump(1) // it is due, and nothing has told the loop so
+    await place.settle()
+    expect(place.tries).toHaveLength(1)
+    worker.wake()
+    await place.settle()
+    expect(place.tries[1]?.job.id).toBe(second.id)
+  })
+
+  test('a worker says that it rests before it looks a last time, and that it is busy when its claim is full', async () => {
+    const place = inMemory()
+    const said: string[] = []
+    const listening = {
+      resting: async (forMs: number) => void said.push(`resting ${forMs}`),
+      busy: async () => void said.push('busy'),
+      close: async () => void said.push('closed'),
+    }
+    const { stopped, end } = place.running({
+      slots: 2,
+      store: {
+        ...place.store,
+        listen: async () => listening,
+        nextDueInMs: (kinds: string[]) => {
+          said.push('looks')
+          return place.store.nextDueInMs(kinds)
+        },
+      },
+    })
+    await place.settle()
+    expect(said).toEqual([`resting ${2 * POLL_MS}`, 'looks'])
+    await place.submit()
+    await place.submit()
+    await place.pass(POLL_MS)
+    expect(said.slice(2)).toEqual(['busy'])
+    end()
+    await stopped
+    expect(said.at(-1)).toBe('closed')
+  })
+
+  test('the store being away when hints are spoken of stops neither the loop nor its end', async () => {
+    const place = inMemory()
+    const fail = async () => {
+      throw away()
+    }
+    const listen = async () => ({ resting: fail, busy: fail, close: fail })
+    const { stopped, end } = place.running({ slots: 1, store: { ...place.store, listen } })
+    await place.settle()
+    await place.submit()
+    await place.pass(POLL_MS)
+    place.tries[0]!.answer({})
+    await place.settle()
+    expect([place.ends, place.faults]).toEqual([['published'], []])
+    end()
+    await stopped
+  })
+
+  test('goes on without hints while listening for them fails, and tries again', async () => {
+    const place = inMemory()
+    const listen = interrupted(place.store.listen, ['fail', 'fail'])
+    place.running({ store: { ...place.store, listen: listen.call } })
+    await place.submit()
+    await place.settle()
+    expect(place.tries).toHaveLength(1)
+    await place.pass(2 * POLL_MS)
+    expect(listen.calls()).toBe(3)
   })
 
   test('J2: wakes that are repeated, early or for nothing change nothing but the time', async () => {
@@ -140,7 +208,7 @@ describe('the loop', () => {
       kinds: [
         {
           ...kind,
-          handle: (context) => {
+          handle: (context: AttemptContext) => {
             if (!isFirst) return kind.handle(context)
             isFirst = false
             throw new TypeError('a bug')

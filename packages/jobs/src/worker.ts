@@ -1,11 +1,16 @@
 import type { Around, Clock, Queryable } from '@garner/db'
-import { type AttemptEnd, runAttempt } from './attempt.ts'
+import { Attempt } from './attempt.ts'
+import { Deadlines } from './deadlines.ts'
 import { InvariantBroken, StoreUnavailable, UnknownKind } from './errors.ts'
+import { Events } from './events.ts'
+import { type Handling, handlingOf } from './handle.ts'
 import { Heart } from './heart.ts'
 import type { Claim } from './job.ts'
 import type { JobKind } from './kind.ts'
-import type { JobStore } from './store.ts'
+import { type AttemptDeps, type AttemptEnd, runAttempt } from './run-attempt.ts'
+import type { ClaimKind, ClaimRequest, JobStore, Listening } from './store.ts'
 
+/** What a worker is made of. Clock and randomness come from outside. */
 export interface WorkerOptions<Tx> {
   store: JobStore<Tx>
   /** For `isAllowed` at claim time. */
@@ -17,11 +22,15 @@ export interface WorkerOptions<Tx> {
   name: string
   /** Attempts at a time. */
   slots: number
+  /** Most jobs taken by one claim. Default 500: enough to share a commit, few enough to be published within a lease. */
+  claimMax?: number
   leaseMs: number
-  /** Longest sleep when nothing is known to be due; other processes' submissions are noticed after it. */
+  /** Longest sleep when nothing is known to be due; what no hint came for is noticed after it. */
   pollMs: number
   around?: Around
   onFault?: (claim: Claim | null, error: unknown) => void
+  /** Told of each attempt's start, before its handler is called: for counting. */
+  onStart?: (claim: Claim) => void
   /** Told of each attempt's end: for counting and for waking those who show it. */
   onEnd?: (claim: Claim, end: AttemptEnd) => void
 }
@@ -34,6 +43,12 @@ export interface Step {
   done: Promise<AttemptEnd[]>
 }
 
+/** An attempt that has ended. */
+export interface AttemptEvent {
+  claim: Claim
+  end: AttemptEnd
+}
+
 /**
  * Claims due jobs into free slots and runs them. `step()` does it once and never sleeps; `run()` is the loop
  * around it and owns waiting and nothing else. A message that work has come (`wake`) is only a hint: without
@@ -42,78 +57,111 @@ export interface Step {
  * Killed anywhere: the store has the claims; their leases run out; another worker takes them with a higher epoch.
  */
 export class Worker<Tx> {
+  /** Each attempt's end, in this process. */
+  readonly events = new Events<AttemptEvent>()
   readonly #options: WorkerOptions<Tx>
   readonly #kinds: Map<string, JobKind<Tx>>
+  readonly #asked: { kinds: ClaimKind[]; names: string[] }
+  readonly #deps: AttemptDeps<Tx>
   readonly #heart: Heart<Tx>
-  readonly #around: Around
-  readonly #stop = new AbortController()
-  #active = 0
+  readonly #active = new Set<Attempt<Tx>>()
+  #listening: Listening | null = null
+  #isStopped = false
   #claiming = 0
   #wake = new AbortController()
 
   constructor(options: WorkerOptions<Tx>) {
-    const noRoom = options.kinds.find(({ perKey }) => perKey !== undefined && perKey < 1)
-    if (noRoom)
-      throw new RangeError(`Kind ${noRoom.kind}: perKey ${noRoom.perKey}; expected at least 1, or none.`)
+    const { store, read, kinds, clock, random, leaseMs, around, onFault } = options
+    for (const kind of kinds) assertRoom(kind)
     this.#options = options
-    this.#kinds = new Map(options.kinds.map((one) => [one.kind, one]))
-    this.#heart = new Heart({ store: options.store, clock: options.clock, leaseMs: options.leaseMs })
-    this.#around = options.around ?? (async (_point, effect) => effect())
+    this.#kinds = new Map(kinds.map((one) => [one.kind, one]))
+    this.#asked = {
+      kinds: kinds.map(({ kind, perKey, concurrency, spacingMs }) => ({
+        ...{ kind, perKey, concurrency, spacingMs },
+      })),
+      names: kinds.map((one) => one.kind),
+    }
+    this.#heart = new Heart({ store, clock, leaseMs })
+    const report = (claim: Claim, error: unknown) => onFault?.(claim, error)
+    const deadlines = new Deadlines(clock)
+    this.#deps = { store, read, clock, random, deadlines, around, onFault: report }
   }
 
   /** Attempts under way. */
   get active(): number {
-    return this.#active
+    return this.#active.size
   }
 
   /** One pass: claims into the free slots and starts the attempts. Errors: StoreUnavailable. */
   async step(): Promise<Step> {
-    const { store, kinds, slots, name, leaseMs, clock, pollMs } = this.#options
-    const free = slots - this.#active
-    if (free <= 0 || this.#stop.signal.aborted) {
+    const { store, slots, claimMax = 500, clock, pollMs } = this.#options
+    const limit = Math.min(slots - this.#active.size, claimMax)
+    if (limit <= 0 || this.#isStopped) {
       return { claimed: 0, waitMs: pollMs, done: Promise.resolve([]) }
     }
     const askedAtMs = clock.monotonicMs()
     let attempts: Promise<AttemptEnd>[]
     this.#claiming++
     try {
-      const request = {
-        ...{ worker: name, limit: free, leaseMs },
-        kinds: kinds.map(({ kind, perKey }) => ({ kind, perKey })),
-      }
-      const claims = await this.#around('claim.after-commit', () => store.claim(request))
-      attempts = claims.map((claim) => this.#attempt(claim, askedAtMs))
+      attempts = this.#start(await this.#claim(limit), askedAtMs)
     } finally {
       this.#claiming--
     }
     const claimed = attempts.length
-    const waitMs = claimed > 0 ? 0 : Math.min(pollMs, (await store.nextDueInMs()) ?? pollMs)
+    if (claimed > 0) {
+      if (claimed === limit) await this.#hint((listening) => listening.busy())
+      return { claimed, waitMs: 0, done: Promise.all(attempts) }
+    }
+    await this.#hint((listening) => listening.resting(2 * pollMs))
+    const waitMs = Math.min(pollMs, (await store.nextDueInMs(this.#asked.names)) ?? pollMs)
     // Due, and yet nothing was claimed: every due job's key is taken. The end of an attempt wakes the loop.
-    const isBlocked = claimed === 0 && waitMs === 0
-    return { claimed, waitMs: isBlocked ? pollMs : waitMs, done: Promise.all(attempts) }
+    return { claimed, waitMs: waitMs === 0 ? pollMs : waitMs, done: Promise.all(attempts) }
   }
 
-  async #attempt(claim: Claim, askedAtMs: number): Promise<AttemptEnd> {
-    const { store, read, clock, random, onFault, onEnd } = this.#options
-    this.#active++
-    const { lost, release } = this.#heart.hold(claim, askedAtMs)
+  #claim(limit: number): Promise<Claim[]> {
+    const { store, name, leaseMs, around } = this.#options
+    const request: ClaimRequest = { worker: name, limit, leaseMs, kinds: this.#asked.kinds }
+    return around ? around('claim.after-commit', () => store.claim(request)) : store.claim(request)
+  }
+
+  /** Batch kinds get their attempts in one call, so the handlers are known before the first attempt starts. */
+  #start(claims: Claim[], askedAtMs: number): Promise<AttemptEnd>[] {
+    const counts = new Map<string, number>()
+    for (const { job } of claims) counts.set(job.kind, (counts.get(job.kind) ?? 0) + 1)
+    const handlings = new Map<string, Handling<Tx>[]>()
+    for (const [name, count] of counts) {
+      const kind = this.#kinds.get(name)
+      if (kind) handlings.set(name, handlingOf(kind, count))
+    }
+    return claims.map((claim) => {
+      const handling = handlings.get(claim.job.kind)?.pop()
+      return this.#attempt(claim, askedAtMs, handling)
+    })
+  }
+
+  async #attempt(claim: Claim, askedAtMs: number, handling: Handling<Tx> | undefined): Promise<AttemptEnd> {
+    const { store, clock, onFault, onStart, onEnd } = this.#options
+    const attempt = new Attempt<Tx>({ store, clock, claim, askedAtMs })
+    if (this.#isStopped) attempt.cut('stopped')
+    this.#active.add(attempt)
+    const release = this.#heart.hold(claim, askedAtMs, () => attempt.cut('lost'))
     let end: AttemptEnd = 'stale'
     try {
+      onStart?.(claim)
       const kind = this.#kinds.get(claim.job.kind)
-      if (!kind) throw new UnknownKind(claim.job.kind)
-      const report = (of: Claim, error: unknown) => onFault?.(of, error)
-      const deps = { store, read, clock, random, around: this.#around, onFault: report }
-      end = await runAttempt(deps, kind, claim, { lost, stop: this.#stop.signal })
+      if (!kind || !handling) throw new UnknownKind(claim.job.kind)
+      end = await runAttempt(this.#deps, kind, attempt, handling)
     } catch (error) {
       if (error instanceof InvariantBroken) throw error // rejects `done`, which nobody catches: the process ends
       // No ending could be said: the lease will run out and the job come back. Never lost, only late.
       onFault?.(claim, error)
     } finally {
       release()
-      this.#active--
+      this.#active.delete(attempt)
       this.wake()
     }
     onEnd?.(claim, end)
+    this.events.say({ claim, end })
     return end
   }
 
@@ -121,6 +169,38 @@ export class Worker<Tx> {
   wake(): void {
     // With a reason of its own: making the default one costs more than the save that it is told of.
     if (!this.#wake.signal.aborted) this.#wake.abort('wake')
+  }
+
+  /**
+   * Steps until nothing that could be claimed is left, and waits for the attempts; sleeps nowhere. Jobs that are due
+   * later (retries included) stay. For tests and for one pass by hand. Errors: StoreUnavailable.
+   */
+  async drain(): Promise<AttemptEnd[]> {
+    const ends: AttemptEnd[] = []
+    for (;;) {
+      const { claimed, done } = await this.step()
+      if (claimed === 0) return ends
+      ends.push(...(await done))
+    }
+  }
+
+  /** Without hints work is found by polling, so a store that cannot give any now is asked again at the next pass. */
+  async #listen(): Promise<void> {
+    if (this.#listening) return
+    try {
+      this.#listening = await this.#options.store.listen(() => this.wake())
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error
+    }
+  }
+
+  /** What is said about hints is a hint itself: that the store is away now shows where it matters. */
+  async #hint(say: (listening: Listening) => Promise<void>): Promise<void> {
+    try {
+      if (this.#listening) await say(this.#listening)
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error
+    }
   }
 
   /** The loop. Returns when `signal` aborts; attempts under way are then the caller's to wait for (`stop`). */
@@ -131,18 +211,20 @@ export class Worker<Tx> {
       const wake = this.#wake.signal
       let waitMs: number
       try {
-        const step = await this.step()
-        waitMs = step.waitMs
+        await this.#listen()
+        waitMs = (await this.step()).waitMs
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) onFault?.(null, error)
         waitMs = pollMs
       }
       if (waitMs > 0) await clock.sleep(waitMs, AbortSignal.any([signal, wake]))
     }
+    await this.#hint((listening) => listening.close())
+    this.#listening = null
   }
 
   /**
-   * Finishes what is in hand: waits up to `graceMs` for attempts to end by themselves, then aborts them, which
+   * Finishes what is in hand: waits up to `graceMs` for attempts to end by themselves, then cuts them short, which
    * gives them back unfinished (their try does not count), and waits for that, a claim under way included.
    * Claims nothing more from then on.
    */
@@ -150,12 +232,26 @@ export class Worker<Tx> {
     const { clock } = this.#options
     const untilMs = clock.monotonicMs() + graceMs
     while (this.#isBusy && clock.monotonicMs() < untilMs) await clock.sleep(20)
-    this.#stop.abort()
+    this.#isStopped = true
+    for (const attempt of this.#active) attempt.cut('stopped')
     const lastMs = clock.monotonicMs() + 2_000
     while (this.#isBusy && clock.monotonicMs() < lastMs) await clock.sleep(20)
+    this.events.close()
   }
 
   get #isBusy(): boolean {
-    return this.#active + this.#claiming > 0
+    return this.#active.size + this.#claiming > 0
+  }
+}
+
+/** A kind that no job could ever run for would wait for ever, and quietly. */
+function assertRoom({ kind, perKey, concurrency, spacingMs }: ClaimKind): void {
+  for (const [name, value] of Object.entries({ perKey, concurrency })) {
+    if (value !== undefined && !(value >= 1)) {
+      throw new RangeError(`Kind ${kind}: ${name} ${value}; expected at least 1, or none.`)
+    }
+  }
+  if (spacingMs !== undefined && !(spacingMs >= 0)) {
+    throw new RangeError(`Kind ${kind}: spacingMs ${spacingMs}; expected 0 or more, or none.`)
   }
 }

@@ -1,10 +1,10 @@
 import { ManualClock, migrate, type Queryable, StoreUnavailable } from '@garner/db'
 import { openSqlite } from '@garner/db/sqlite'
 import { onTestFinished } from 'vitest'
-import type { AttemptEnd } from '../src/attempt.ts'
 import type { Claim, Job, Json } from '../src/job.ts'
-import type { AttemptContext, JobKind, Outcome } from '../src/kind.ts'
+import type { AttemptContext, JobKind, KindRules, Outcome, SingleHandler } from '../src/kind.ts'
 import { createMemoryStore, type MemoryTransaction } from '../src/memory/store.ts'
+import type { AttemptEnd } from '../src/run-attempt.ts'
 import { createSqliteStore, jobsMigrations } from '../src/sqlite/store.ts'
 import type { JobStore, Submission } from '../src/store.ts'
 import { Worker, type WorkerOptions } from '../src/worker.ts'
@@ -37,14 +37,14 @@ export class Workplace<Tx> {
     this.store = store
   }
 
-  kind(part: Partial<JobKind<Tx>> = {}): JobKind<Tx> {
+  kind(part: Partial<KindRules<Tx, Json> & SingleHandler<Tx, Json>> = {}) {
     return {
       kind: 'title',
       policy: { attemptsMax: 3, deadlineMs: DAY_MS, baseMs: 10_000, maxMs: 60_000 },
       attemptMs: 300_000,
-      handle: (context) => this.#wait(context),
+      handle: (context: AttemptContext<Json>) => this.#wait(context),
       ...part,
-    }
+    } satisfies JobKind<Tx>
   }
 
   #wait({ job, signal }: AttemptContext<Json>): Promise<Outcome<Tx>> {

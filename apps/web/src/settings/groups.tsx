@@ -37,9 +37,14 @@ export function Groups({ me, groups }: { me: Me; groups: GroupSummary[] }) {
 function GroupRow({ me, group }: { me: Me; group: GroupSummary }) {
   const { api, queries } = useGarner()
   const [isOpen, setIsOpen] = useState(false)
+  // Of its own: the mutation says that it is pending a moment later, and until then the switch would spring back.
+  const [wanted, setWanted] = useState<boolean | null>(null)
   const marks = useMutation({
     mutationFn: (on: boolean) => api.showReads(group.id, on),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['groups'] }),
+    async onSettled() {
+      await queries.invalidateQueries({ queryKey: ['groups'] })
+      setWanted(null)
+    },
   })
   const people = group.members.map((member) => (member.id === me.id ? 'You' : member.name))
   return (
@@ -72,8 +77,11 @@ function GroupRow({ me, group }: { me: Me; group: GroupSummary }) {
           <Switch
             label="Show the others which links I have read"
             hint={group.show_reads ? undefined : 'Off: your marks are for you alone.'}
-            on={marks.isPending ? marks.variables : group.show_reads}
-            onChange={(on) => marks.mutate(on)}
+            on={wanted ?? group.show_reads}
+            onChange={(on) => {
+              setWanted(on)
+              marks.mutate(on)
+            }}
           />
           <Problem words={marks.error ? explained(marks.error) : null} />
         </div>

@@ -2,10 +2,14 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
-import type { Database, Queryable, Transaction, Value } from '../database.ts'
-import { StoreUnavailable, TransactionClosed } from '../errors.ts'
+import type { Database, Queryable } from '../database.ts'
+import { StoreUnavailable } from '../errors.ts'
 import { translated } from './errors.ts'
 import { GroupCommit } from './group-commit.ts'
+import { Statements } from './statements.ts'
+import { SqliteTransaction } from './transaction.ts'
+
+export { type SyncStatements, syncOf } from './transaction.ts'
 
 export interface SqliteOptions {
   /** A file's path, made with its folder when missing; `:memory:` for a database that ends with the process. */
@@ -13,6 +17,11 @@ export interface SqliteOptions {
   clock: Clock
   /** How long a transaction waits for another process's write lock before StoreUnavailable. Default 2_000 ms. */
   busyMs?: number
+  /**
+   * Most memory for the page cache of each of the two connections, taken as it is needed. Default 16_000 KiB: lists
+   * of a busy group are then read without asking the system. A worker does as well with 2_000.
+   */
+  cacheKiB?: number
   /** The seam for slow and failing disks: runs the COMMIT that syncs. Default: just runs it. */
   aroundCommit?: (effect: () => void) => void | Promise<void>
 }
@@ -22,12 +31,18 @@ export interface SqliteOptions {
  * One connection writes (through group commit), a second one reads committed rows without waiting for the writer.
  * Errors: StoreUnavailable when the file cannot be opened.
  */
-export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: SqliteOptions): Database {
+export function openSqlite({
+  path,
+  clock,
+  busyMs = 2_000,
+  cacheKiB = 16_000,
+  aroundCommit,
+}: SqliteOptions): Database {
   const inMemory = path === ':memory:'
   if (!inMemory) makeFolder(dirname(path))
-  const writer = open(path)
+  const writer = open(path, cacheKiB)
   const file = inMemory ? undefined : { path, inode: statSync(path).ino }
-  const reader = inMemory ? writer : open(path)
+  const reader = inMemory ? writer : open(path, cacheKiB)
   if (!inMemory) reader.exec('PRAGMA query_only = ON; PRAGMA busy_timeout = 100')
   const assertSameFile = () => {
     if (file) assertInode(file.path, file.inode)
@@ -45,29 +60,7 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
       await (aroundCommit ?? run)(effect)
       snapshot.end()
     },
-    transaction: (seal): Transaction => {
-      // After a full or failing disk SQLite has rolled everything back, and a further statement would be committed
-      // by itself: whoever catches the error and goes on must not get that far.
-      const guarded = <T>(sql: string, statement: () => T): T => {
-        if (seal.closed) throw new TransactionClosed(seal.closed)
-        if (seal.failed) throw seal.failed
-        if (!seal.hasWritten && !ONLY_READS.test(sql)) seal.hasWritten = true
-        try {
-          return statement()
-        } catch (error) {
-          if (error instanceof StoreUnavailable) seal.failed = error
-          throw error
-        }
-      }
-      return {
-        all: async <R>(sql: string, ...params: Value[]) => guarded(sql, () => onWriter.all<R>(sql, params)),
-        get: async <R>(sql: string, ...params: Value[]) => guarded(sql, () => onWriter.get<R>(sql, params)),
-        run: async (sql, ...params) => guarded(sql, () => onWriter.run(sql, params)),
-        afterCommit(then) {
-          seal.hooks.push(then)
-        },
-      }
-    },
+    transaction: (seal) => new SqliteTransaction(onWriter, seal),
   })
 
   // In memory there is one connection, so reads take their turn among the transactions: never uncommitted rows.
@@ -77,13 +70,13 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
         get: (sql, ...params) => commits.submit((tx) => tx.get(sql, ...params)),
       }
     : {
-        async all<R>(sql: string, ...params: Value[]) {
+        async all(sql, ...params) {
           snapshot.hold()
-          return onReader.all<R>(sql, params)
+          return onReader.of(sql).all(params)
         },
-        async get<R>(sql: string, ...params: Value[]) {
+        async get(sql, ...params) {
           snapshot.hold()
-          return onReader.get<R>(sql, params)
+          return onReader.of(sql).get(params)
         },
       }
 
@@ -95,7 +88,7 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
       if (inMemory) return (await read.get<{ n: number }>('SELECT total_changes() AS n'))!.n
       assertSameFile()
       snapshot.end()
-      return onReader.get<{ data_version: number }>('PRAGMA data_version', [])!.data_version
+      return onReader.of('PRAGMA data_version').get<{ data_version: number }>([])!.data_version
     },
     async close() {
       await commits.close()
@@ -106,13 +99,10 @@ export function openSqlite({ path, clock, busyMs = 2_000, aroundCommit }: Sqlite
   }
 }
 
-/** What surely writes nothing; anything else counts as if it had (`INSERT … RETURNING` is read with `get`, too). */
-const ONLY_READS = /^\s*SELECT\b/i
-
 /**
- * One read transaction for all reads of one turn of the event loop. Taking and giving back SQLite's read lock costs
- * several system calls, more than a small read itself. Ends with the turn, and with every commit of this process,
- * so a read sees everything that was committed here, and elsewhere before this turn began.
+ * One read transaction for all reads of one callback of the event loop, its promises included. Taking and giving back
+ * SQLite's read lock costs as much as a small read itself. It must not outlive the callback: the next one may answer a
+ * person who has been told of a commit of another process meanwhile (C5). Ends with every commit of this process, too.
  */
 class Snapshot {
   readonly #begin: StatementSync
@@ -120,6 +110,7 @@ class Snapshot {
   readonly #db: DatabaseSync
   readonly #assertSameFile: () => void
   #isHeld = false
+  #isFileChecked = false
 
   constructor(db: DatabaseSync, assertSameFile: () => void) {
     this.#db = db
@@ -128,20 +119,30 @@ class Snapshot {
     this.#commit = db.prepare('COMMIT')
   }
 
-  /** Errors: StoreUnavailable when the file is not in its place any more; looked at once a turn, as the lock is. */
+  /** Errors: StoreUnavailable when the file is not in its place any more; looked at once a turn of the event loop. */
   hold(): void {
     if (this.#isHeld) return
-    this.#assertSameFile()
+    this.#checkFile()
     if (!this.#db.isOpen) return
     this.#begin.run()
     this.#isHeld = true
-    setImmediate(() => this.end())
+    // The tick comes after all promises that are ready by then, those that follow from this read included.
+    queueMicrotask(() => process.nextTick(() => this.end()))
   }
 
   end(): void {
     if (!this.#isHeld) return
     this.#isHeld = false
     if (this.#db.isOpen && this.#db.isTransaction) this.#commit.run()
+  }
+
+  #checkFile(): void {
+    if (this.#isFileChecked) return
+    this.#assertSameFile()
+    this.#isFileChecked = true
+    setImmediate(() => {
+      this.#isFileChecked = false
+    })
   }
 }
 
@@ -157,7 +158,7 @@ function makeFolder(dir: string): void {
   }
 }
 
-function open(path: string): DatabaseSync {
+function open(path: string, cacheKiB: number): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(path)
@@ -170,7 +171,7 @@ function open(path: string): DatabaseSync {
       PRAGMA synchronous = FULL;
       PRAGMA foreign_keys = ON;
       PRAGMA temp_store = MEMORY;
-      PRAGMA cache_size = -16000;
+      PRAGMA cache_size = ${-Math.round(cacheKiB)};
       PRAGMA wal_autocheckpoint = 4000;
       PRAGMA journal_size_limit = 67108864;
     `)
@@ -190,50 +191,4 @@ function open(path: string): DatabaseSync {
 function assertInode(path: string, inode: number): void {
   const found = statSync(path, { throwIfNoEntry: false })?.ino
   if (found !== inode) throw new StoreUnavailable('missing', 'checking that its file is still in place')
-}
-
-/** Prepared statements by their text. SQL is constant text in this code base, so the map stays small. */
-class Statements {
-  readonly #db: DatabaseSync
-  readonly #prepared = new Map<string, StatementSync>()
-
-  constructor(db: DatabaseSync) {
-    this.#db = db
-  }
-
-  #prepare(sql: string): StatementSync {
-    if (!this.#db.isOpen) throw new StoreUnavailable('closed', 'preparing a statement')
-    let statement = this.#prepared.get(sql)
-    if (!statement) {
-      statement = this.#db.prepare(sql)
-      // 500: lists with a varying number of placeholders would otherwise grow the map without end.
-      if (this.#prepared.size >= 500) this.#prepared.delete(this.#prepared.keys().next().value!)
-      this.#prepared.set(sql, statement)
-    }
-    return statement
-  }
-
-  all<R>(sql: string, params: Value[]): R[] {
-    try {
-      return this.#prepare(sql).all(...params) as R[]
-    } catch (error) {
-      throw translated(error)
-    }
-  }
-
-  get<R>(sql: string, params: Value[]): R | undefined {
-    try {
-      return this.#prepare(sql).get(...params) as R | undefined
-    } catch (error) {
-      throw translated(error)
-    }
-  }
-
-  run(sql: string, params: Value[]): { changes: number } {
-    try {
-      return { changes: Number(this.#prepare(sql).run(...params).changes) }
-    } catch (error) {
-      throw translated(error)
-    }
-  }
 }

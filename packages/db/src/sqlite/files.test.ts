@@ -70,8 +70,28 @@ test('while others hold the write lock, reads go on with what is committed', asy
   other.exec("INSERT INTO notes (text) VALUES ('not committed')")
   expect(await textsOf(db)).toEqual(['committed'])
   other.exec('COMMIT')
-  await turn() // what others commit is seen from the next turn of the event loop on
+  await turn() // what others commit is seen from the next callback of the event loop on
   expect(await textsOf(db)).toEqual(['committed', 'not committed'])
+})
+
+test('what another process has committed is seen by the next callback, of the same turn too', async () => {
+  const { db, path } = await notes()
+  const other = new DatabaseSync(path)
+  const before = new Promise((resolve) => setImmediate(() => resolve(textsOf(db))))
+  setImmediate(() => other.exec("INSERT INTO notes (text) VALUES ('of the other')"))
+  const after = new Promise((resolve) => setImmediate(() => resolve(textsOf(db))))
+  expect(await before).toEqual([])
+  expect(await after).toEqual(['of the other'])
+  other.close()
+})
+
+test('reads that follow each other in one callback are of one state', async () => {
+  const { db, path } = await notes()
+  const other = new DatabaseSync(path)
+  const first = await textsOf(db)
+  other.exec("INSERT INTO notes (text) VALUES ('of the other')")
+  expect([first, await textsOf(db)]).toEqual([[], []])
+  other.close()
 })
 
 test('a read sees at once what was committed here, in the middle of a turn too', async () => {

@@ -59,10 +59,22 @@ interface Done {
   hooks: (() => void)[]
 }
 
+/** A batch as its watch sees it. Nearly all are over before their watch has to sleep. */
+interface Watched {
+  isOver: boolean
+  sleeping?: AbortController
+}
+
 /** 512: at about 40 µs a transaction the write lock is held for 20 ms; more makes a second process wait visibly. */
 const BATCH_MAX = 512
 /** A transaction open this long is a bug (it awaits something that is not the database); the others go on. */
 const OPEN_MAX_MS = 5_000
+
+/**
+ * How long to sleep before looking at another process's lock again. 1, not more and more: it is held for a few
+ * milliseconds at a time, and who sleeps longer than the other one's pauses finds it taken again each time.
+ */
+const LOCK_POLL_MS = 1
 
 export class GroupCommit {
   readonly #options: GroupCommitOptions
@@ -71,12 +83,17 @@ export class GroupCommit {
   #closed = false
   #lastCommitMs = 0
   #giveUp: (error: TransactionClosed) => void = () => {}
+  readonly #beginNow: StatementSync
+  readonly #commit: StatementSync
   readonly #savepoint: StatementSync
   readonly #release: StatementSync
   readonly #rollbackOne: StatementSync
 
   constructor(options: GroupCommitOptions) {
     this.#options = options
+    // IMMEDIATE, so that a lock held by another process shows at the begin and not in the middle of a batch.
+    this.#beginNow = options.db.prepare('BEGIN IMMEDIATE')
+    this.#commit = options.db.prepare('COMMIT')
     this.#savepoint = options.db.prepare('SAVEPOINT one')
     this.#release = options.db.prepare('RELEASE one')
     this.#rollbackOne = options.db.prepare('ROLLBACK TO one')
@@ -124,7 +141,7 @@ export class GroupCommit {
   }
 
   async #batch(): Promise<void> {
-    const { db, clock, commit, assertSameFile } = this.#options
+    const { clock, commit, assertSameFile } = this.#options
     try {
       assertSameFile()
       await this.#begin()
@@ -133,8 +150,8 @@ export class GroupCommit {
       return
     }
     let done: Done[] = []
-    const running = new AbortController()
-    void this.#watch(running)
+    const watched: Watched = { isOver: false }
+    void this.#watch(watched)
     try {
       let isCareful = this.#queue[0]!.runsOnce
       for (let n = 0; n < BATCH_MAX && this.#queue.length > 0; n++) {
@@ -150,7 +167,7 @@ export class GroupCommit {
       }
       assertSameFile()
       const startedMs = clock.monotonicMs()
-      await commit(() => db.exec('COMMIT'))
+      await commit(() => this.#commit.run())
       this.#lastCommitMs = clock.monotonicMs() - startedMs
     } catch (error) {
       this.#rollback()
@@ -158,8 +175,8 @@ export class GroupCommit {
       for (const { waiting } of done) waiting.reject(refusal)
       return
     } finally {
-      // With a reason of its own: making the default one costs more than a small transaction.
-      running.abort('over')
+      watched.isOver = true
+      watched.sleeping?.abort('over')
     }
     for (const { waiting, value, hooks } of done) {
       waiting.resolve(value)
@@ -167,19 +184,19 @@ export class GroupCommit {
     }
   }
 
-  /** BEGIN IMMEDIATE, so that a lock held by another process shows here and not in the middle of a batch. */
+  /** Errors: StoreUnavailable when another process has held the write lock for longer than `busyMs`. */
   async #begin(): Promise<void> {
-    const { db, clock, busyMs } = this.#options
+    const { clock, busyMs } = this.#options
     const untilMs = clock.monotonicMs() + busyMs
-    for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 16)) {
+    for (;;) {
       try {
-        db.exec('BEGIN IMMEDIATE')
+        this.#beginNow.run()
         return
       } catch (error) {
         const refusal = unavailable(error, 'waiting for the write lock')
         if (!refusal) throw error
         if (refusal.reason !== 'busy' || clock.monotonicMs() >= untilMs) throw refusal
-        await clock.sleep(waitMs)
+        await clock.sleep(LOCK_POLL_MS)
       }
     }
   }
@@ -222,12 +239,13 @@ export class GroupCommit {
    * Statements on SQLite end within microtasks, so a batch is over within a turn or two of the event loop. One
    * that is not waits for something that is not the database: its transaction is given up after OPEN_MAX_MS.
    */
-  async #watch(batch: AbortController): Promise<void> {
+  async #watch(batch: Watched): Promise<void> {
     await new Promise(setImmediate)
-    while (!batch.signal.aborted) {
+    while (!batch.isOver) {
       const giveUp = this.#giveUp
-      await this.#options.clock.sleep(OPEN_MAX_MS, batch.signal)
-      if (!batch.signal.aborted && this.#giveUp === giveUp) {
+      batch.sleeping ??= new AbortController()
+      await this.#options.clock.sleep(OPEN_MAX_MS, batch.sleeping.signal)
+      if (!batch.isOver && this.#giveUp === giveUp) {
         giveUp(new TransactionClosed(`it was open for more than ${OPEN_MAX_MS} ms`))
       }
     }

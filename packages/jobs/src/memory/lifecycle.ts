@@ -1,5 +1,6 @@
 import { nextRank } from '../rank.ts'
-import { isPending, type JobRow, type Tables } from './tables.ts'
+import type { Room } from './room.ts'
+import { isPending, type JobRow, keyOf, type Tables } from './tables.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
 /** What happens to jobs from outside their attempts: their subject moves on or goes, an operator acts. */
@@ -16,40 +17,46 @@ export function supersedeJobs(
   return found.length
 }
 
-/** Removes jobs as if they had never been: attempts and operation ids go with them, totals and ranks stay. */
+/**
+ * Removes jobs as if they had never been: attempts, steps and operation ids go with them. Totals, ranks and what
+ * was used of allowances stay: to remove a job gives nobody their money or their turn back.
+ */
 export function forgetJobs(tx: MemoryTransaction, tables: Tables, isMeant: (job: JobRow) => boolean): number {
   const found = tables.jobs.all().filter(isMeant)
-  for (const one of found) {
-    tables.jobs.delete(tx, one.id)
-    tables.attempts.delete(tx, one.id)
-    for (const { atKey, jobId } of tables.operations.all()) {
-      if (jobId === one.id) tables.operations.delete(tx, atKey)
+  for (const { id } of found) {
+    tables.jobs.delete(tx, id)
+    tables.attempts.delete(tx, id)
+    for (const one of tables.steps.all()) {
+      if (one.jobId === id) tables.steps.delete(tx, keyOf(id, one.name))
     }
-    tables.freeKey(tx, one)
+    for (const one of tables.operations.all()) {
+      if (one.jobId === id) tables.operations.delete(tx, keyOf(one.tenant, one.operationId))
+    }
   }
   return found.length
+}
+
+export function forgetTenant(tx: MemoryTransaction, tables: Tables, tenant: string): number {
+  for (const one of tables.schedules.all()) {
+    if (one.tenant === tenant) tables.schedules.delete(tx, one.name)
+  }
+  return forgetJobs(tx, tables, (one) => one.tenant === tenant && (isPending(one) || one.state === 'dead'))
 }
 
 export function repairJob(
   tx: MemoryTransaction,
   tables: Tables,
-  { id, nowMs, assertRoom }: { id: string; nowMs: number; assertRoom: (tenant: string) => void },
+  { id, nowMs, room }: { id: string; nowMs: number; room: Room | null },
 ): JobRow | undefined {
   const job = tables.jobs.get(id)
   if (!job || job.state === 'running' || job.state === 'superseded') return job
-  if (job.state === 'ready') {
-    return tables.patch(tx, job, { runAtMs: nowMs, hold: job.hold === 'key' ? 'key' : null })
-  }
-  assertRoom(job.tenant)
+  if (job.state === 'ready') return tables.patch(tx, job, { runAtMs: nowMs, isAside: false })
+  room?.take(job.tenant)
   // As if it came new: a thousand repaired jobs of one tenant queue behind each other, not before everyone.
-  const rank = nextRank({
-    virtualTime: tables.virtualTime,
-    lastRank: tables.lastRanks.get(job.tenant) ?? 0,
-  })
-  tables.lastRanks.set(tx, job.tenant, rank)
+  const rank = nextRank(tables.backlog(job))
+  tables.lastRanks.set(tx, keyOf(job.tenant, job.priority), rank)
   return tables.patch(tx, job, {
     state: 'ready',
-    hold: null,
     generation: job.generation + 1,
     attempt: 0,
     rank,
@@ -59,9 +66,14 @@ export function repairJob(
   })
 }
 
-export function discardJob(tx: MemoryTransaction, tables: Tables, id: string, nowMs: number): boolean {
+/** Cancels a job that is in one of these states; answers whether it did. */
+export function cancelJob(
+  tx: MemoryTransaction,
+  tables: Tables,
+  { id, from, nowMs }: { id: string; from: JobRow['state'][]; nowMs: number },
+): boolean {
   const job = tables.jobs.get(id)
-  if (job?.state !== 'ready' && job?.state !== 'dead') return false
+  if (!job || !from.includes(job.state)) return false
   endOutside(tx, tables, job, { state: 'cancelled', nowMs })
   return true
 }
@@ -72,8 +84,9 @@ function endOutside(
   job: JobRow,
   { state, nowMs }: { state: 'superseded' | 'cancelled'; nowMs: number },
 ): void {
-  const row = tables.patch(tx, job, { state, hold: null, leaseUntilMs: null, finishedAtMs: nowMs })
-  tables.endAttempt(tx, row, { endedAtMs: nowMs, outcome: state, error: null })
-  tables.addToTotal(tx, row.kind, `finished:${state}`)
-  tables.freeKey(tx, row)
+  // An attempt that is cut short made no error; one that ended before keeps what is known of its end.
+  const lastError = job.state === 'running' ? null : job.lastError
+  tables.endAttempt(tx, job, { endedAtMs: nowMs, outcome: state, error: null })
+  tables.patch(tx, job, { state, isAside: false, leaseUntilMs: null, finishedAtMs: nowMs, lastError })
+  tables.addToTotal(tx, job.kind, `finished:${state}`)
 }

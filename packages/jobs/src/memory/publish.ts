@@ -40,7 +40,7 @@ export async function publishClaim(
 
 function refusalOf(tables: Tables, { job, epoch }: Claim, nowMs: number): PublishAnswer | null {
   const row = tables.jobs.get(job.id)
-  if (!row) return 'superseded' // gone with its subject
+  if (!row) return 'superseded' // gone with its subject, or pruned
   if (row.epoch < epoch)
     throw new InvariantBroken(`Job ${job.id} has epoch ${row.epoch}, below the claimed ${epoch}.`)
   const outcome = tables.attempts.get(job.id)?.find((one) => one.epoch === epoch)?.outcome ?? null
@@ -77,7 +77,6 @@ function end(
   })
   tables.endAttempt(tx, row, { endedAtMs: nowMs, outcome: state, error })
   tables.addToTotal(tx, row.kind, `finished:${state}`)
-  tables.freeKey(tx, row)
 }
 
 function giveBack(
@@ -90,18 +89,16 @@ function giveBack(
   const runAtMs = isRetry ? ending.runAtMs : nowMs
   const row = tables.patch(tx, job, {
     state: 'ready',
-    hold: runAtMs > nowMs ? 'time' : null,
+    isAside: isRetry,
     leaseUntilMs: null,
     runAtMs,
     // A try that does not count has used up its epoch all the same: a fence is never handed out twice.
     attempt: isRetry && !ending.isUncounted ? job.attempt : job.attempt - 1,
-    rank: isRetry ? Math.max(job.rank, tables.virtualTime) : job.rank,
     lastError: isRetry ? ending.reason : job.lastError,
   })
   const error = isRetry ? ending.reason : null
   tables.endAttempt(tx, row, { endedAtMs: nowMs, outcome: ending.outcome, error })
   if (isRetry) tables.addToTotal(tx, row.kind, 'retries')
-  tables.freeKey(tx, row)
 }
 
 /** The lease ended while the handler was writing: its writes are undone, and the claim is asked about again. */

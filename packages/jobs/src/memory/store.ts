@@ -1,13 +1,17 @@
 import type { Clock } from '@garner/db'
-import { OperationConflict, QueueFull } from '../errors.ts'
-import type { Claim } from '../job.ts'
-import { payloadHash } from '../payload-hash.ts'
-import { type Bounds, brokenBound, nextRank } from '../rank.ts'
-import type { ClaimRequest, JobCounts, JobFilter, JobStore, Submission } from '../store.ts'
+import type { Claim, Json } from '../job.ts'
+import { type Bounds, costOf } from '../rank.ts'
+import type { JobCounts, JobFilter, JobStore } from '../store.ts'
 import { claimDue } from './claim.ts'
-import { discardJob, forgetJobs, repairJob, supersedeJobs } from './lifecycle.ts'
+import { cancelJob, forgetJobs, forgetTenant, repairJob, supersedeJobs } from './lifecycle.ts'
+import { Listeners } from './listeners.ts'
+import { pruneOld } from './prune.ts'
 import { LeaseRanOut, publishClaim } from './publish.ts'
-import { isPending, type JobRow, keyOf, Tables, toJob } from './tables.ts'
+import { Room } from './room.ts'
+import { setSchedule } from './schedules.ts'
+import { allowanceOf, openStep, recordStep, stepsOf } from './steps.ts'
+import { type Acceptance, submitAll, submitOne } from './submit.ts'
+import { by, isPending, keyOf, Tables, toJob } from './tables.ts'
 import { MemoryTransaction, Turns } from './transaction.ts'
 
 export { MemoryTransaction }
@@ -31,84 +35,55 @@ export function createMemoryStore({
 }: MemoryStoreOptions): JobStore<MemoryTransaction> {
   const tables = new Tables()
   const turns = new Turns()
+  const listeners = new Listeners(clock)
   const now = () => clock.nowMs()
   const transaction = <T>(work: (tx: MemoryTransaction) => Promise<T>) =>
     turns.take(() => MemoryTransaction.run(work))
+  const writing = <T>(work: (tx: MemoryTransaction) => T) => transaction(async (tx) => work(tx))
   /** Reads take their turn too, so that they never see what may yet be undone. */
   const read = <T>(look: () => T) => turns.take(async () => look())
 
-  function assertRoom(tenant: string): void {
-    const pending = tables.jobs.all().filter(isPending)
-    const ofTenant = pending.filter((one) => one.tenant === tenant)
-    const broken = brokenBound({ tenant: ofTenant.length, total: pending.length }, bounds)
-    if (broken) throw new QueueFull({ ...broken, retryAfterMs })
+  const room = () => new Room(tables, { ...bounds, retryAfterMs })
+  const acceptance = (): Acceptance => ({ nowMs: now(), room: room() })
+
+  /** Something may have become due: new work, or room for what was waiting. */
+  function announcing<T>(tx: MemoryTransaction, work: () => T): T {
+    listeners.announce(tx)
+    return work()
   }
 
-  async function submit(tx: MemoryTransaction, submission: Submission) {
-    const { id, kind, tenant, payload, operationId, deadlineMs } = submission
-    const hash = payloadHash(payload)
-    if (operationId !== undefined) {
-      const known = tables.operations.get(keyOf(tenant, operationId))
-      if (known && known.payloadHash !== hash) throw new OperationConflict(operationId)
-      if (known) return { job: toJob(tables.jobs.get(known.jobId)!), isRepeat: true }
-    }
-
-    // From here on nothing is written before nothing can be refused.
-    if (tables.jobs.get(id)) throw new Error(`There is a job ${id} already; ids are given once.`)
-    assertRoom(tenant)
-
+  function nextDueInMs(kinds: string[]): number | null {
     const nowMs = now()
-    const runAtMs = submission.runAtMs ?? nowMs
-    const rank = nextRank({
-      virtualTime: tables.virtualTime,
-      lastRank: tables.lastRanks.get(tenant) ?? 0,
-    })
-    const row: JobRow = {
-      id,
-      kind,
-      tenant,
-      payload: structuredClone(payload),
-      subject: submission.subject ?? null,
-      subjectVersion: submission.subjectVersion ?? null,
-      key: submission.key ?? null,
-      state: 'ready',
-      hold: runAtMs > nowMs ? 'time' : null,
-      rank,
-      runAtMs,
-      attempt: 0,
-      epoch: 0,
-      generation: 1,
-      leaseUntilMs: null,
-      submittedAtMs: nowMs,
-      deadlineMs,
-      deadlineAtMs: nowMs + deadlineMs,
-      finishedAtMs: null,
-      lastError: null,
-      result: null,
-    }
-    tables.jobs.set(tx, id, row)
-    tables.lastRanks.set(tx, tenant, rank)
-    if (operationId !== undefined) {
-      const atKey = keyOf(tenant, operationId)
-      tables.operations.set(tx, atKey, { payloadHash: hash, jobId: id, atKey })
-    }
-    return { job: toJob(row), isRepeat: false }
+    const isAsked = (kind: string) => kinds.includes(kind) && !tables.isPaused(kind, nowMs)
+    const ofJobs = tables.jobs
+      .all()
+      .filter((one) => isPending(one) && isAsked(one.kind))
+      .map(({ state, leaseUntilMs, isAside, runAtMs, kind, key }) => {
+        if (state === 'running') return leaseUntilMs!
+        if (isAside) return runAtMs
+        return key === null ? nowMs : (tables.nextStarts.get(keyOf(kind, key)) ?? nowMs)
+      })
+    const ofSchedules = tables.schedules.all().filter((one) => isAsked(one.kind))
+    const instants = [...ofJobs, ...ofSchedules.map((one) => one.nextAtMs)]
+    if (instants.length === 0) return null
+    return Math.max(0, instants.reduce((first, one) => Math.min(first, one)) - nowMs)
   }
 
-  function nextDueInMs(): number | null {
-    const instants = tables.jobs.all().flatMap((one) => {
-      if (one.state === 'running') return [one.leaseUntilMs!]
-      if (one.state === 'ready' && one.hold === null) return [0]
-      return one.state === 'ready' && one.hold === 'time' ? [one.runAtMs] : []
-    })
-    return instants.length === 0 ? null : Math.max(0, Math.min(...instants) - now())
-  }
-
-  function heartbeat(tx: MemoryTransaction, { job, epoch }: Pick<Claim, 'job' | 'epoch'>, leaseMs: number) {
+  function holdsLease({ job, epoch }: Pick<Claim, 'job' | 'epoch'>): boolean {
     const row = tables.jobs.get(job.id)
-    if (row?.state !== 'running' || row.epoch !== epoch || row.leaseUntilMs! <= now()) return 'lost'
-    tables.patch(tx, row, { leaseUntilMs: now() + leaseMs })
+    return row?.state === 'running' && row.epoch === epoch && row.leaseUntilMs! > now()
+  }
+
+  function heartbeat(tx: MemoryTransaction, claim: Pick<Claim, 'job' | 'epoch'>, leaseMs: number) {
+    if (!holdsLease(claim)) return 'lost'
+    tables.patch(tx, claim.job, { leaseUntilMs: now() + leaseMs })
     return 'extended'
+  }
+
+  function progress(tx: MemoryTransaction, claim: Pick<Claim, 'job' | 'epoch'>, said: Json) {
+    if (!holdsLease(claim)) return 'lost'
+    tables.patch(tx, claim.job, { progress: structuredClone(said) })
+    return 'stored'
   }
 
   function counts(): JobCounts[] {
@@ -119,18 +94,28 @@ export function createMemoryStore({
       if (state === 'ready' && dueForMs >= 0) entry.oldestDueMs = Math.max(entry.oldestDueMs ?? 0, dueForMs)
       found.set(keyOf(kind, state), { ...entry, count: entry.count + 1 })
     }
-    return [...found.values()].sort(by((one) => keyOf(one.kind, one.state)))
+    return [...found.values()].sort(
+      by(
+        (one) => one.kind,
+        (one) => one.state,
+      ),
+    )
   }
 
   return {
     transaction,
-    submit,
-    claim: (request: ClaimRequest) => transaction(async (tx) => claimDue(tx, tables, request, now())),
-    nextDueInMs: () => read(nextDueInMs),
-    heartbeat: (claims, leaseMs) =>
-      transaction(async (tx) => claims.map((one) => heartbeat(tx, one, leaseMs))),
+    submit: async (tx, submission) => announcing(tx, () => submitOne(tx, tables, submission, acceptance())),
+    submitMany: async (tx, submissions) =>
+      announcing(tx, () => submitAll(tx, tables, submissions, acceptance())),
+    accept: (submissions) =>
+      writing((tx) => announcing(tx, () => submitAll(tx, tables, submissions, acceptance()))),
+    claim: (request) => writing((tx) => claimDue(tx, tables, request, acceptance())),
+    nextDueInMs: (kinds) => read(() => nextDueInMs(kinds)),
+    listen: async (wake) => listeners.listen(wake),
+    heartbeat: (claims, leaseMs) => writing((tx) => claims.map((one) => heartbeat(tx, one, leaseMs))),
     async publish(claim, ending, write) {
-      const attempt = () => transaction((tx) => publishClaim(tx, tables, { claim, ending, now, write }))
+      const attempt = () =>
+        transaction((tx) => announcing(tx, () => publishClaim(tx, tables, { claim, ending, now, write })))
       try {
         return await attempt()
       } catch (error) {
@@ -138,16 +123,55 @@ export function createMemoryStore({
         throw error
       }
     },
+    progress: (claim, said) => writing((tx) => progress(tx, claim, said)),
+    openStep: (claim, step) => writing((tx) => openStep(tx, tables, { claim, step, nowMs: now() })),
+    recordStep: (claim, name, change) =>
+      writing((tx) => recordStep(tx, tables, { claim, name, change, nowMs: now() })),
+    steps: (jobId) => read(() => stepsOf(tables, jobId)),
+    allowance: (of) => read(() => allowanceOf(tables, { ...of, nowMs: now() })),
     supersede: async (tx, { subject, version }) =>
-      supersedeJobs(tx, tables, { subject, version, nowMs: now() }),
-    forget: async (tx, subject) => forgetJobs(tx, tables, (one) => one.subject === subject),
-    forgetTenant: async (tx, tenant) =>
-      forgetJobs(tx, tables, (one) => one.tenant === tenant && (isPending(one) || one.state === 'dead')),
-    repair: async (tx, id, { isBounded = false } = {}) => {
-      const row = repairJob(tx, tables, { id, nowMs: now(), assertRoom: isBounded ? assertRoom : () => {} })
+      announcing(tx, () => supersedeJobs(tx, tables, { subject, version, nowMs: now() })),
+    forget: async (tx, subject) =>
+      announcing(tx, () => forgetJobs(tx, tables, (one) => one.subject === subject)),
+    forgetTenant: async (tx, tenant) => announcing(tx, () => forgetTenant(tx, tables, tenant)),
+    async repair(tx, id, { isBounded = false } = {}) {
+      const wanted = { id, nowMs: now(), room: isBounded ? room() : null }
+      const row = announcing(tx, () => repairJob(tx, tables, wanted))
       return row && toJob(row)
     },
-    discard: async (tx, id) => discardJob(tx, tables, id, now()),
+    discard: async (tx, id) =>
+      announcing(tx, () => cancelJob(tx, tables, { id, from: ['ready', 'dead'], nowMs: now() })),
+    cancel: async (tx, id) =>
+      announcing(tx, () => cancelJob(tx, tables, { id, from: ['ready', 'running', 'dead'], nowMs: now() })),
+    async pause(tx, kind, { reason, untilMs = null }) {
+      tables.pauses.set(tx, kind, { kind, reason, sinceMs: now(), untilMs })
+    },
+    async resume(tx, kind) {
+      const wasPaused = tables.isPaused(kind, now())
+      announcing(tx, () => tables.pauses.delete(tx, kind))
+      return wasPaused
+    },
+    paused: () =>
+      read(() =>
+        tables.pauses
+          .all()
+          .filter((one) => tables.isPaused(one.kind, now()))
+          .sort(by((one) => one.kind))
+          .map((one) => structuredClone(one)),
+      ),
+    async setWeight(tx, tenant, weight) {
+      costOf(weight) // throws for one out of bounds
+      tables.weights.set(tx, tenant, weight)
+    },
+    schedule: async (tx, schedule) =>
+      announcing(tx, () => setSchedule(tx, tables, { schedule, nowMs: now() })),
+    async unschedule(tx, name) {
+      const wasThere = tables.schedules.get(name) !== undefined
+      tables.schedules.delete(tx, name)
+      return wasThere
+    },
+    schedules: () => read(() => structuredClone(tables.schedules.all().sort(by((one) => one.name)))),
+    prune: (retention) => writing((tx) => pruneOld(tx, tables, { retention, nowMs: now() })),
     get: (id) =>
       read(() => {
         const row = tables.jobs.get(id)
@@ -165,10 +189,14 @@ export function createMemoryStore({
           .map(toJob),
       ),
     counts: () => read(counts),
-    totals: () => read(() => tables.totals.all().sort(by((one) => keyOf(one.kind, one.name)))),
+    totals: () =>
+      read(() =>
+        tables.totals.all().sort(
+          by(
+            (one) => one.kind,
+            (one) => one.name,
+          ),
+        ),
+      ),
   }
-}
-
-function by<Row>(key: (row: Row) => string): (a: Row, b: Row) => number {
-  return (a, b) => (key(a) < key(b) ? -1 : 1)
 }

@@ -21,6 +21,17 @@ export class MemoryTransaction {
     this.#undos.push(restore)
   }
 
+  /** Runs a part of the work; when it throws, its writes alone are taken back, and the caller may go on. */
+  allOrNothing<T>(work: () => T): T {
+    const before = this.#undos.length
+    try {
+      return work()
+    } catch (error) {
+      for (const restore of this.#undos.splice(before).reverse()) restore()
+      throw error
+    }
+  }
+
   /** Runs `work`; undoes its writes and passes its rejection on when it fails. */
   static async run<T>(work: (tx: MemoryTransaction) => Promise<T>): Promise<T> {
     const tx = new MemoryTransaction()
@@ -69,7 +80,7 @@ export class Table<Row> {
     return this.#rows.get(key)
   }
 
-  /** Every row, in no order. */
+  /** Every row, in no order; a copy, so rows may be written meanwhile. */
   all(): Row[] {
     return [...this.#rows.values()]
   }

@@ -1,87 +1,114 @@
-import type { Transaction } from '@garner/db'
-import { type Job, type JobState, PENDING_STATES } from '../job.ts'
-import { nextRank } from '../rank.ts'
-import { type JobRow, toJob } from './rows.ts'
+import type { SyncStatements } from '@garner/db/sqlite'
+import type { Job, JobState } from '../job.ts'
+import type { Intake } from './intake.ts'
+import type { Ledger } from './ledger.ts'
+import { type Found, type JobCells, toJob } from './rows.ts'
 import * as sql from './sql.ts'
 
-/** A tenant's standing: pending jobs of its own and in all, and its place in the fair order. */
-export interface Backlog {
-  total: number
-  tenant: number
-  virtualTime: number
-  lastRank: number
+/** What happens to jobs from outside their attempts: their subject moves on or goes, an operator acts. */
+export interface Outside {
+  ledger: Ledger
+  nowMs: number
 }
 
-/** What happens to jobs from outside their attempts: their subject moves on or goes, an operator repairs. */
-interface Found {
-  id: string
-  kind: string
-  tenant: string
-  key: string | null
-  state: JobState
-  epoch: number
-}
-
-export async function supersedeJobs(
-  tx: Transaction,
-  { subject, version, nowMs }: { subject: string; version: number; nowMs: number },
-): Promise<number> {
-  const found = await tx.all<Found>(sql.PENDING_OF_SUBJECT, subject, version)
-  for (const one of found) await endUnclaimed(tx, one, { state: 'superseded', nowMs, error: null })
+export function supersedeJobs(
+  db: SyncStatements,
+  { subject, version }: { subject: string; version: number },
+  outside: Outside,
+): number {
+  const found = db.all<Found>(sql.PENDING_OF_SUBJECT, subject, version)
+  for (const one of found) endOutside(db, one, 'superseded', outside)
   return found.length
 }
 
-export async function forgetJobs(tx: Transaction, query: string, of: string): Promise<number> {
-  const found = await tx.all<Found>(query, of)
-  for (const one of found) {
-    await tx.run(sql.DELETE, one.id)
-    await tx.run(sql.DELETE_ATTEMPTS, one.id)
-    await tx.run(sql.DELETE_OPERATIONS, one.id)
-    await leavePending(tx, one)
+export function forgetSubject(db: SyncStatements, subject: string, outside: Pick<Outside, 'ledger'>): number {
+  return forgetJobs(db, db.all<Found>(sql.ALL_OF_SUBJECT, subject), outside)
+}
+
+/**
+ * Removes jobs as if they had never been: attempts, steps and operation ids go with them. Totals, ranks and what was
+ * used of allowances stay: to remove a job gives nobody their money or their turn back.
+ */
+function forgetJobs(db: SyncStatements, found: Found[], { ledger }: Pick<Outside, 'ledger'>): number {
+  if (found.length === 0) return 0
+  removeJobs(db, found, ledger)
+  const tried = triedOf(found)
+  if (tried.length > 0) db.run(sql.DELETE_STEPS, JSON.stringify(tried))
+  for (const { id, tenant, operationId } of found) {
+    if (operationId !== null) db.run(sql.DELETE_OPERATION, tenant, operationId, id)
   }
   return found.length
 }
 
-export async function discardJob(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
-  const row = await tx.get<JobRow>(sql.ONE, id)
-  if (!row || (row.state !== 'ready' && row.state !== 'dead')) return false
-  await endUnclaimed(tx, row, { state: 'cancelled', nowMs, error: null })
+/** Pending and dead jobs of a tenant, and its schedules. */
+export function forgetTenant(db: SyncStatements, tenant: string, outside: Pick<Outside, 'ledger'>): number {
+  db.run(sql.DELETE_SCHEDULES, tenant)
+  const { n: pending } = db.get<{ n: number }>(sql.PENDING_OF_LINES, tenant)!
+  const found = pending === 0 ? [] : db.all<Found>(sql.PENDING_OF_TENANT, tenant)
+  return forgetJobs(db, [...found, ...db.all<Found>(sql.DEAD_OF_TENANT, tenant)], outside)
+}
+
+/** Rows and attempts; what else is kept of a job is the caller's to decide. */
+export function removeJobs(db: SyncStatements, found: Found[], ledger: Ledger): void {
+  db.run(sql.DELETE_JOBS, JSON.stringify(found.map((one) => one.seq)))
+  const tried = triedOf(found)
+  if (tried.length > 0) db.run(sql.DELETE_ATTEMPTS, JSON.stringify(tried))
+  for (const one of found) ledger.moved(one, one.state, null)
+}
+
+/** The others have neither attempts nor steps: most of what is forgotten was never claimed. */
+function triedOf(found: Found[]): string[] {
+  return found.filter((one) => one.epoch > 0).map((one) => one.id)
+}
+
+/** Cancels a job that is in one of these states; answers whether it did. */
+export function cancelJob(
+  db: SyncStatements,
+  { id, from }: { id: string; from: JobState[] },
+  outside: Outside,
+): boolean {
+  const found = db.get<Found>(sql.ONE_FOUND, id)
+  if (!found || !from.includes(found.state)) return false
+  if (found.state === 'dead') fileAttempt(db, found.seq)
+  endOutside(db, found, 'cancelled', outside)
   return true
 }
 
-/** @param assertRoom throws QueueFull when the tenant or the queue has no room for one more */
-export async function repairJob(
-  tx: Transaction,
-  { id, nowMs, assertRoom }: { id: string; nowMs: number; assertRoom: (backlog: Backlog) => void },
-): Promise<Job | undefined> {
-  const row = await tx.get<JobRow>(sql.ONE, id)
-  if (!row) return undefined
-  if (row.state === 'ready') await tx.run(sql.MAKE_DUE, nowMs, id)
-  else if (row.state !== 'running' && row.state !== 'superseded') {
-    const backlog = (await tx.get<Backlog>(sql.BACKLOG, row.tenant))!
-    assertRoom(backlog)
-    const rank = nextRank(backlog)
-    await tx.run(sql.TENANT_GAINS, row.tenant, rank)
-    await tx.run(sql.QUEUE_GAINS)
-    await tx.run(sql.NEW_GENERATION, rank, nowMs, nowMs, id)
+/** Errors: QueueFull, if there has to be room for the job and there is none; nothing is written then. */
+export function repairJob(
+  db: SyncStatements,
+  { id, isBounded }: { id: string; isBounded: boolean },
+  { intake, ledger, nowMs }: Outside & { intake: Intake },
+): Job | undefined {
+  const [cells] = db.rows<JobCells>(sql.ONE, id)
+  if (!cells) return undefined
+  const [seq] = cells
+  const job = toJob(cells)
+  if (job.state === 'running' || job.state === 'superseded') return job
+  if (job.state === 'ready') db.run(sql.MAKE_DUE, nowMs, seq)
+  else {
+    const rank = intake.readmit(job, isBounded)
+    fileAttempt(db, seq)
+    db.run(sql.NEW_GENERATION, rank, nowMs, seq)
+    ledger.moved(job, job.state, 'ready')
+    intake.write()
   }
-  return toJob((await tx.get<JobRow>(sql.ONE, id))!)
+  return toJob(db.rows<JobCells>(sql.ONE, id)[0]!)
 }
 
-async function endUnclaimed(
-  tx: Transaction,
+/** The attempt that ended the job goes to the others: its row is about to say something else. */
+function fileAttempt(db: SyncStatements, seq: number): void {
+  db.run(sql.FILE_ENDED, seq)
+  db.run(sql.FORGET_ATTEMPT, seq)
+}
+
+/** An attempt under way ends as its job does, in the job's row; it made no error. */
+function endOutside(
+  db: SyncStatements,
   job: Found,
-  { state, nowMs, error }: { state: JobState; nowMs: number; error: string | null },
-): Promise<void> {
-  await tx.run(sql.END_UNCLAIMED, state, nowMs, error, job.id)
-  await tx.run(sql.ATTEMPT_ENDS, nowMs, state, error, job.id, job.epoch)
-  await tx.run(sql.TOTAL, job.kind, `finished:${state}`)
-  await leavePending(tx, job)
-}
-
-async function leavePending(tx: Transaction, job: Found): Promise<void> {
-  if (!PENDING_STATES.includes(job.state)) return
-  await tx.run(sql.TENANT_LOSES, job.tenant)
-  await tx.run(sql.QUEUE_LOSES)
-  if (job.key !== null) await tx.run(sql.FREE_KEY, job.kind, job.key)
+  state: 'superseded' | 'cancelled',
+  { ledger, nowMs }: Outside,
+): void {
+  db.run(sql.END_OUTSIDE, state, nowMs, job.seq)
+  ledger.moved(job, job.state, state)
 }

@@ -1,28 +1,85 @@
-import type { Transaction } from '@garner/db'
+import type { SyncStatements } from '@garner/db/sqlite'
 import { OperationConflict } from '../errors.ts'
-import type { Job } from '../job.ts'
+import type { Job, JobState } from '../job.ts'
 import { payloadHash } from '../payload-hash.ts'
 import type { Submission } from '../store.ts'
-import { type JobRow, toJob } from './rows.ts'
+import { type JobCells, toJob } from './rows.ts'
 import * as sql from './sql.ts'
 
-/** The job that this operation already made, if it did. Throws OperationConflict for another payload (J5). */
-export async function repeatOf(tx: Transaction, submission: Submission): Promise<Job | undefined> {
-  const { operationId, tenant, payload } = submission
-  if (operationId === undefined) return undefined
-  const known = await tx.get<{ payload_hash: string; job_id: string }>(sql.OPERATION, tenant, operationId)
-  if (!known) return undefined
-  if (known.payload_hash !== payloadHash(payload)) throw new OperationConflict(operationId)
-  const row = await tx.get<JobRow>(sql.ONE, known.job_id)
-  return row && toJob(row)
+interface Known {
+  payloadHash: string
+  jobId: string
+  createdAtMs: number
+  /** How its job had ended, once that is pruned. */
+  state: JobState | null
 }
 
-export async function rememberOperation(
-  tx: Transaction,
-  submission: Submission,
-  nowMs: number,
-): Promise<void> {
-  const { operationId, tenant, payload, id } = submission
-  if (operationId === undefined) return
-  await tx.run(sql.REMEMBER_OPERATION, tenant, operationId, payloadHash(payload), id, nowMs)
+/** What makes a repeated submission harmless (J5): the operations of one transaction, and those that are stored. */
+export class Operations {
+  readonly #db: SyncStatements
+  readonly #nowMs: number
+  /** Of this transaction, by tenant and operation id; not stored yet. */
+  readonly #added = new Map<string, { hash: string; job: Job }>()
+
+  constructor(db: SyncStatements, nowMs: number) {
+    this.#db = db
+    this.#nowMs = nowMs
+  }
+
+  /** The job that this operation has made, if it has. Errors: OperationConflict when that was for another payload. */
+  repeated(submission: Submission): Job | undefined {
+    const { tenant, operationId, payload } = submission
+    const added = this.#added.get(keyOf(submission))
+    const known = added ? undefined : this.#db.get<Known>(sql.OPERATION, tenant, operationId!)
+    const hash = added?.hash ?? known?.payloadHash
+    if (hash === undefined) return undefined
+    if (hash !== payloadHash(payload)) throw new OperationConflict(operationId!)
+    if (added) return added.job
+    const [row] = this.#db.rows<JobCells>(sql.ONE, known!.jobId)
+    return row ? toJob(row) : prunedJob(known!, submission)
+  }
+
+  add(submission: Submission, job: Job): void {
+    this.#added.set(keyOf(submission), { hash: payloadHash(submission.payload), job })
+  }
+
+  drop(submission: Submission): void {
+    this.#added.delete(keyOf(submission))
+  }
+
+  remember(submission: Submission, { id, tenant }: Job): void {
+    const { hash } = this.#added.get(keyOf(submission))!
+    this.#db.run(sql.REMEMBER_OPERATION, tenant, submission.operationId!, hash, id, this.#nowMs)
+  }
+}
+
+function keyOf({ tenant, operationId }: Submission): string {
+  return JSON.stringify([tenant, operationId])
+}
+
+/** Of a job that is gone only its id and its end are known; the rest is what the repeated submission says. */
+function prunedJob({ jobId, createdAtMs, state }: Known, submission: Submission): Job {
+  return {
+    id: jobId,
+    kind: submission.kind,
+    tenant: submission.tenant,
+    payload: submission.payload,
+    subject: submission.subject ?? null,
+    subjectVersion: submission.subjectVersion ?? null,
+    key: submission.key ?? null,
+    state: state!,
+    priority: submission.priority ?? 0,
+    rank: 0,
+    runAtMs: submission.runAtMs ?? createdAtMs,
+    attempt: 0,
+    epoch: 0,
+    generation: 1,
+    leaseUntilMs: null,
+    submittedAtMs: createdAtMs,
+    deadlineAtMs: createdAtMs + submission.deadlineMs,
+    finishedAtMs: null,
+    lastError: null,
+    result: null,
+    progress: null,
+  }
 }

@@ -1,48 +1,92 @@
 import type { Job, JobState, Json } from '../job.ts'
 
-/** A row of `jobs` as SQLite gives it. */
-export interface JobRow {
+/** A row of `jobs` as the statements of sql.ts give it, as an object. */
+export interface JobRow extends Omit<Job, 'payload' | 'result' | 'progress'> {
+  seq: number
+  payload: string
+  result: string | null
+  progress: string | null
+}
+
+/** The same as an array: its columns in their order. */
+export type JobCells = [
+  seq: number,
+  id: string,
+  kind: string,
+  tenant: string,
+  payload: string,
+  subject: string | null,
+  subjectVersion: number | null,
+  key: string | null,
+  state: JobState,
+  priority: number,
+  rank: number,
+  runAtMs: number,
+  attempt: number,
+  epoch: number,
+  generation: number,
+  leaseUntilMs: number | null,
+  submittedAtMs: number,
+  deadlineAtMs: number,
+  finishedAtMs: number | null,
+  lastError: string | null,
+  result: string | null,
+  progress: string | null,
+]
+
+export function toJob(cells: JobCells): Job {
+  return {
+    id: cells[1],
+    kind: cells[2],
+    tenant: cells[3],
+    payload: JSON.parse(cells[4]) as Json,
+    subject: cells[5],
+    subjectVersion: cells[6],
+    key: cells[7],
+    state: cells[8],
+    priority: cells[9],
+    rank: cells[10],
+    runAtMs: cells[11],
+    attempt: cells[12],
+    epoch: cells[13],
+    generation: cells[14],
+    leaseUntilMs: cells[15],
+    submittedAtMs: cells[16],
+    deadlineAtMs: cells[17],
+    finishedAtMs: cells[18],
+    lastError: cells[19],
+    result: fromText(cells[20]),
+    progress: fromText(cells[21]),
+  }
+}
+
+export function fromRow({ seq: _, payload, result, progress, ...row }: JobRow): Job {
+  return {
+    ...row,
+    payload: JSON.parse(payload) as Json,
+    result: fromText(result),
+    progress: fromText(progress),
+  }
+}
+
+/** JSON text that may be missing; null is kept as no text. */
+export function fromText(text: string | null): Json {
+  return text === null ? null : (JSON.parse(text) as Json)
+}
+
+export function toText(value: Json | undefined): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value)
+}
+
+/** What is known of a job that is changed from outside its attempts, or removed. */
+export interface Found {
+  seq: number
   id: string
   kind: string
   tenant: string
-  payload: string
-  subject: string | null
-  subject_version: number | null
+  priority: number
   key: string | null
   state: JobState
-  rank: number
-  run_at_ms: number
-  attempt: number
   epoch: number
-  generation: number
-  lease_until_ms: number | null
-  submitted_at_ms: number
-  deadline_at_ms: number
-  finished_at_ms: number | null
-  last_error: string | null
-  result: string | null
-}
-
-export function toJob(row: JobRow): Job {
-  return {
-    id: row.id,
-    kind: row.kind,
-    tenant: row.tenant,
-    payload: JSON.parse(row.payload) as Json,
-    subject: row.subject,
-    subjectVersion: row.subject_version,
-    key: row.key,
-    state: row.state,
-    rank: row.rank,
-    runAtMs: row.run_at_ms,
-    attempt: row.attempt,
-    epoch: row.epoch,
-    generation: row.generation,
-    leaseUntilMs: row.lease_until_ms,
-    submittedAtMs: row.submitted_at_ms,
-    deadlineAtMs: row.deadline_at_ms,
-    finishedAtMs: row.finished_at_ms,
-    lastError: row.last_error,
-    result: row.result === null ? null : (JSON.parse(row.result) as Json),
-  }
+  operationId: string | null
 }

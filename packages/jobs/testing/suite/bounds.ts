@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { QueueFull } from '../../src/errors.ts'
+import { RANK_UNIT } from '../../src/rank.ts'
 import type { Ending } from '../../src/store.ts'
 import type { Contract } from './contract.ts'
 import { rolledBack, type Scene, SUCCEEDED } from './scene.ts'
@@ -59,7 +60,7 @@ export function boundTests<Tx>({ holds }: Contract<Tx>): void {
       await store.publish(await scene.claimOne(), SUCCEEDED)
       // The operation id was not used up, and neither was a rank.
       const later = await scene.submit({ operationId: 'op-1', payload: 'another' })
-      expect(later).toMatchObject({ payload: 'another', rank: 2 })
+      expect(later).toMatchObject({ payload: 'another', rank: 2 * RANK_UNIT })
     },
     { perTenant: 1 },
   )

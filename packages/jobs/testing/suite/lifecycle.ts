@@ -65,7 +65,7 @@ export function lifecycleTests<Tx>({ holds }: Contract<Tx>): void {
     await scene.change((tx) => scene.store.supersede(tx, { subject: 'bookmark-1', version: 2 }))
     scene.clock.advance(1_000)
     expect(await scene.claim()).toEqual([])
-    expect(await scene.store.nextDueInMs()).toBeNull()
+    expect(await scene.nextDue()).toBeNull()
   })
 
   holds('supersede: with the next version’s job in one transaction, rolled back together', async (scene) => {
@@ -162,7 +162,7 @@ export function lifecycleTests<Tx>({ holds }: Contract<Tx>): void {
       runAtMs: scene.clock.nowMs(),
       deadlineAtMs: waiting.deadlineAtMs,
     })
-    expect(await scene.store.nextDueInMs()).toBe(0)
+    expect(await scene.nextDue()).toBe(0)
     expect((await scene.claim()).map((one) => one.job.id)).toEqual([waiting.id])
   })
 

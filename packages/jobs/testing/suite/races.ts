@@ -7,7 +7,7 @@ import { LEASE_MS, MeetingPoint, Rollback, type Scene, SUCCEEDED, turns } from '
  * Runs `first` in a transaction on one connection and stops it just before it ends; starts `second` on the other
  * connection meanwhile; then lets the first one go on, to its commit or its rollback.
  */
-async function meet<Tx, T>(
+export async function meet<Tx, T>(
   scene: Scene<Tx>,
   {
     first,
@@ -116,7 +116,7 @@ export function raceTests<Tx>({ holds }: Contract<Tx>): void {
             reading.get(job.id),
             reading.list({ limit: 10 }),
             reading.counts(),
-            reading.nextDueInMs(),
+            reading.nextDueInMs(['title']),
           ]),
         ends: 'rollback',
       })

@@ -114,4 +114,32 @@ export function readingTests<Tx>({ holds }: Contract<Tx>): void {
     read.state = 'dead'
     expect(await scene.job(id)).toMatchObject({ state: 'ready', payload: { url: 'https://example.org/' } })
   })
+
+  holds('what is read is a copy: so are progress, steps and schedules', async (scene) => {
+    const { store } = scene
+    const claim = await scene.claimed()
+    const said = { words: ['one'] }
+    await store.progress(claim, said)
+    await store.recordStep(claim, 'title', { state: 'settled', result: said })
+    const daily = { name: 'digest', kind: 'title', tenant: 'alice', cron: '0 7 * * *', deadlineMs: 1_000 }
+    await scene.change((tx) => store.schedule(tx, { ...daily, payload: said }))
+    said.words.push('changed')
+    const standing = await store.openStep(claim, { name: 'title' })
+    const read = [
+      (await scene.job(claim.job.id)).progress,
+      standing.state === 'settled' && standing.result,
+      (await store.steps(claim.job.id))[0]!.result,
+      (await store.schedules())[0]!.payload,
+    ] as (typeof said)[]
+    for (const one of read) {
+      expect(one).toEqual({ words: ['one'] })
+      one.words.push('changed')
+    }
+    expect((await scene.job(claim.job.id)).progress).toEqual({ words: ['one'] })
+    expect(await store.openStep(claim, { name: 'title' })).toEqual({
+      state: 'settled',
+      result: { words: ['one'] },
+    })
+    expect((await store.schedules())[0]!.payload).toEqual({ words: ['one'] })
+  })
 }

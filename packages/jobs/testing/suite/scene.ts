@@ -14,6 +14,7 @@ export class Scene<Tx> {
   readonly store: JobStore<Tx>
   /** The same data through another connection; the same connection where a store has only one. */
   readonly second: JobStore<Tx>
+  readonly hasSecond: boolean
   readonly clock: ManualClock
   readonly caller: StoreUnderTest<Tx>['caller']
   #count = 0
@@ -23,6 +24,7 @@ export class Scene<Tx> {
     this.second = opened.second ?? opened.store
     this.clock = opened.clock
     this.caller = opened.caller
+    this.hasSecond = opened.second !== undefined
   }
 
   /** Ids that sort by the time they were made, as `list` wants them. */
@@ -50,11 +52,9 @@ export class Scene<Tx> {
   }
 
   async submitMany(count: number, part: Partial<Submission> = {}): Promise<Job[]> {
-    return this.store.transaction(async (tx) => {
-      const jobs: Job[] = []
-      for (let n = 0; n < count; n++) jobs.push((await this.store.submit(tx, this.submission(part))).job)
-      return jobs
-    })
+    const submissions = Array.from({ length: count }, () => this.submission(part))
+    const answers = await this.store.transaction((tx) => this.store.submitMany(tx, submissions))
+    return answers.map((one) => one.job)
   }
 
   claim(part: Partial<ClaimRequest> = {}, store: JobStore<Tx> = this.store): Promise<Claim[]> {
@@ -76,8 +76,8 @@ export class Scene<Tx> {
 
   /** One job submitted and claimed. */
   async claimed(part: Partial<Submission> = {}): Promise<Claim> {
-    const { id } = await this.submit(part)
-    const claim = await this.claimOne()
+    const { id, kind } = await this.submit(part)
+    const claim = await this.claimOne({ kinds: [{ kind }] })
     expect(claim.job.id).toBe(id)
     return claim
   }
@@ -112,6 +112,11 @@ export class Scene<Tx> {
     return (await this.store.get(id))!.attempts
   }
 
+  /** What the hint says to a worker that takes titles, or these kinds. */
+  nextDue(kinds: string[] = ['title']): Promise<number | null> {
+    return this.store.nextDueInMs(kinds)
+  }
+
   /** A lifetime total; 0 when nothing was counted yet. */
   async total(name: string, kind = 'title'): Promise<number> {
     const all = await this.store.totals()
@@ -127,6 +132,11 @@ export class Scene<Tx> {
   change<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.store.transaction(work)
   }
+}
+
+/** What tests compare claims by. */
+export function idsOf(claims: { job: Pick<Job, 'id'> }[]): string[] {
+  return claims.map((one) => one.job.id)
 }
 
 /** A point where one call waits until the test lets it go on. */

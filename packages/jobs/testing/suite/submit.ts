@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { OperationConflict } from '../../src/errors.ts'
+import { RANK_UNIT } from '../../src/rank.ts'
 import type { Contract } from './contract.ts'
 import { rolledBack, SUCCEEDED } from './scene.ts'
 
@@ -29,7 +30,8 @@ export function submitTests<Tx>({ holds }: Contract<Tx>): void {
       subjectVersion: 3,
       key: 'example.org',
       state: 'ready',
-      rank: 1,
+      priority: 0,
+      rank: RANK_UNIT,
       runAtMs: nowMs,
       attempt: 0,
       epoch: 0,
@@ -40,6 +42,7 @@ export function submitTests<Tx>({ holds }: Contract<Tx>): void {
       finishedAtMs: null,
       lastError: null,
       result: null,
+      progress: null,
     })
     expect(await scene.store.get(submission.id)).toEqual({ job, attempts: [] })
   })
@@ -67,7 +70,7 @@ export function submitTests<Tx>({ holds }: Contract<Tx>): void {
     async (scene) => {
       await rolledBack(scene.store, (tx) => scene.store.submit(tx, scene.submission()))
       const job = await scene.submit()
-      expect(job.rank).toBe(1)
+      expect(job.rank).toBe(RANK_UNIT)
     },
     { perTenant: 1, total: 1 },
   )
@@ -87,7 +90,7 @@ export function submitTests<Tx>({ holds }: Contract<Tx>): void {
     expect(await store.get(again.id)).toBeUndefined()
     expect(await scene.size()).toBe(1)
     // Nor has it moved the tenant back in the queue.
-    expect((await scene.submit()).rank).toBe(first.rank + 1)
+    expect((await scene.submit()).rank).toBe(first.rank + RANK_UNIT)
   })
 
   holds('submit: a repeat in the same transaction is a repeat too', async (scene) => {

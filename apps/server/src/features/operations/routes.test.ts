@@ -34,17 +34,27 @@ describe('who may look', () => {
     ['POST', '/api/admin/jobs/x/repair'],
     ['POST', '/api/admin/jobs/x/discard'],
     ['POST', '/api/admin/jobs/repair'],
+    ['GET', '/api/admin/overview'],
+    ['POST', '/api/admin/kinds/fetch-title/pause'],
+    ['POST', '/api/admin/kinds/fetch-title/resume'],
   ] as const)('%s %s: the operator alone', async (method, path) => {
-    const body = path.endsWith('jobs/repair') ? { kind: 'fetch-title' } : undefined
+    const bodies = [
+      ['jobs/repair', { kind: 'fetch-title' }, 202],
+      ['/pause', { reason: 'the site asked for it' }, 200],
+      ['/resume', undefined, 200],
+      ['/overview', undefined, 200],
+      ['/jobs', undefined, 200],
+    ] as const
+    const [, body, status] = bodies.find(([end]) => path.endsWith(end)) ?? ['', undefined, 404]
     const ask = (as: string | null) => garner.ask(method, path, { as, ...(body && { body }) })
     expect((await ask(null)).statusCode).toBe(401)
     expect((await ask('alice')).statusCode).toBe(403)
-    expect((await ask('admin')).statusCode).toBe(body ? 202 : path === '/api/admin/jobs' ? 200 : 404)
+    expect((await ask('admin')).statusCode).toBe(status)
   })
 
   test('the operator sees jobs and not whose links they are about: no address, no note, no title', async () => {
     await garner.save('https://example.com/private', { note: 'my secret' })
-    for (const path of ['/api/admin/jobs', `/api/admin/jobs/${jobId}`]) {
+    for (const path of ['/api/admin/jobs', `/api/admin/jobs/${jobId}`, '/api/admin/overview']) {
       expect((await get(path)).body).not.toMatch(/private|secret|example\.com/)
     }
   })
@@ -93,8 +103,41 @@ describe('jobs', () => {
   })
 })
 
+describe('a kind that is paused', () => {
+  const overview = async () => (await get('/api/admin/overview')).json().jobs
+  const step = async () => (await garner.web.garner.worker.step()).claimed
+
+  test('waits, and the overview says why; resumed, it goes on', async () => {
+    await post('/api/admin/kinds/fetch-title/pause', { body: { reason: 'the network is down' } })
+    expect(await step()).toBe(0)
+    expect((await overview()).kinds).toMatchObject([
+      { kind: 'fetch-title', jobs: { ready: 1 }, paused: { reason: 'the network is down', untilMs: null } },
+    ])
+    expect((await post('/api/admin/kinds/fetch-title/resume')).json()).toEqual({ paused: [] })
+    expect(await step()).toBe(1)
+  })
+
+  test('for a time goes on by itself', async () => {
+    await post('/api/admin/kinds/fetch-title/pause', { body: { reason: 'quota', for_s: 60 } })
+    garner.clock.advance(59_999)
+    expect(await step()).toBe(0)
+    garner.clock.advance(1)
+    expect(await step()).toBe(1)
+  })
+
+  test('needs a reason', async () => {
+    expect((await post('/api/admin/kinds/fetch-title/pause', { body: {} })).statusCode).toBe(400)
+  })
+})
+
 describe('a dead job', () => {
   beforeEach(died)
+
+  test('is in the overview, with the kind of its last error', async () => {
+    const { jobs } = (await get('/api/admin/overview')).json()
+    expect(jobs.dead).toMatchObject([{ id: jobId, lastError: 'internal_error', attempt: 4 }])
+    expect(jobs.kinds).toMatchObject([{ jobs: { dead: 1 }, finished: { dead: 1 }, retries: 3 }])
+  })
 
   test('is repaired with one action: a new generation, and the link has its title', async () => {
     expect((await get('/api/admin/jobs?state=dead')).json().jobs).toHaveLength(1)
@@ -135,9 +178,9 @@ test('hundreds of dead jobs are repaired in bulk, over several pages, bounds or 
   await garner.web.db.transaction(async (tx) => {
     for (let n = 0; n < 1_100; n++) {
       await tx.run(
-        `INSERT INTO jobs (id, kind, tenant, payload, state, hold, rank, run_at_ms, attempt, epoch, generation,
-           submitted_at_ms, deadline_ms, deadline_at_ms, last_error)
-         VALUES (?, 'fetch-title', 'bob', '{}', 'dead', 0, 1, 0, 4, 4, 1, 0, 1000, 1000, 'internal_error')`,
+        `INSERT INTO jobs (id, kind, tenant, payload, state, hold, priority, rank, run_at_ms, attempt, epoch,
+           generation, submitted_at_ms, deadline_ms, deadline_at_ms, finished_at_ms, last_error)
+         VALUES (?, 'fetch-title', 'bob', '{}', 'dead', 0, 0, 1, 0, 4, 4, 1, 0, 1000, 1000, 5, 'internal_error')`,
         `dead-${n}`,
       )
     }

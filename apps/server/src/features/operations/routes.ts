@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Transaction } from '@garner/db'
-import type { AttemptRecord, Job, JobState, JobStore } from '@garner/jobs'
+import { type AttemptRecord, inspect, type Job, type JobState, type JobStore } from '@garner/jobs'
 import { type Static, Type } from 'typebox'
 import { type App, isLoopbackName, operator } from '../../http.ts'
 import { HttpProblem, notFound, unavailable } from '../../problem.ts'
@@ -13,6 +13,7 @@ export interface OperationsDeps {
   /** Throws or answers what is missing; empty when the database is reachable and its migrations are done. */
   missing: () => Promise<string[]>
   onWork: () => void
+  nowMs: () => number
   /** Shows, in the same transaction, that a job was discarded. */
   onDiscard: (tx: Transaction, job: Job) => Promise<void>
 }
@@ -39,6 +40,17 @@ const RepairMany = Type.Object(
 )
 type RepairMany = Static<typeof RepairMany>
 
+const Pause = Type.Object(
+  {
+    /** For people to see: why nothing of this kind moves. */
+    reason: Type.String({ minLength: 1, maxLength: 200 }),
+    /** Seconds; left out: until it is resumed. */
+    for_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 30 * 86_400 })),
+  },
+  closed,
+)
+type Pause = Static<typeof Pause>
+
 /** 500 at a time: one transaction that the savers wait for stays well under 50 ms. */
 const BULK_PAGE = 500
 
@@ -55,6 +67,32 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
   app.get('/metrics', async (request, reply) => {
     if (!isLocal(request.ip, request.headers)) operator(request)
     return reply.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics())
+  })
+
+  /** The numbers of the operations page: what waits, how long, what gave up, what is paused. */
+  app.get('/api/admin/overview', async (request) => {
+    operator(request)
+    return { jobs: await inspect(jobs) }
+  })
+
+  app.post<{ Params: { kind: string } }>(
+    '/api/admin/kinds/:kind/pause',
+    { schema: { body: Pause } },
+    async (request) => {
+      operator(request)
+      const { kind } = request.params
+      const { reason, for_s: forS } = request.body as Pause
+      const untilMs = forS === undefined ? undefined : deps.nowMs() + forS * 1_000
+      await jobs.transaction((tx) => jobs.pause(tx, kind, { reason, untilMs }))
+      return { paused: await jobs.paused() }
+    },
+  )
+
+  app.post<{ Params: { kind: string } }>('/api/admin/kinds/:kind/resume', async (request) => {
+    operator(request)
+    await jobs.transaction((tx) => jobs.resume(tx, request.params.kind))
+    deps.onWork()
+    return { paused: await jobs.paused() }
   })
 
   app.get('/api/admin/jobs', { schema: { querystring: JobsQuery } }, async (request) => {

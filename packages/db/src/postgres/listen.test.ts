@@ -1,0 +1,62 @@
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { describeOnPostgres, temporaryPostgres } from '../../testing/postgres.ts'
+import { systemClock } from '../clock.ts'
+import { openPostgres } from './database.ts'
+
+describeOnPostgres('listen', () => {
+  let url: string
+  beforeAll(async () => {
+    url = await temporaryPostgres()
+  })
+
+  function opened(isPooled = false) {
+    const db = openPostgres({ url, clock: systemClock(), isPooled })
+    onTestFinished(() => db.close())
+    return db
+  }
+
+  /** Counts the calls; `next` resolves with the one after those that were there when it was asked. */
+  function bell() {
+    let rung = Promise.withResolvers<void>()
+    return {
+      ring: () => {
+        rung.resolve()
+        rung = Promise.withResolvers()
+      },
+      next: () => rung.promise,
+    }
+  }
+
+  test('calls when somebody has notified, once the notifying transaction is there', async () => {
+    const [db, other] = [opened(), opened()]
+    const { ring, next } = bell()
+    const listener = (await db.listen('notes', ring))!
+    const heard = next()
+    await other.transaction((tx) => tx.all("SELECT pg_notify('notes', '')"))
+    await heard
+    await listener.close()
+  })
+
+  test('when the connection is lost it is made again, and calls, since nobody knows what was missed', async () => {
+    const [db, other] = [opened(), opened()]
+    const { ring, next } = bell()
+    const listener = (await db.listen('notes', ring))!
+    const again = next()
+    const { rows } = await other.transaction((tx) =>
+      tx.client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+      ),
+    )
+    expect(rows).toHaveLength(1)
+    await again
+    const heard = next()
+    await other.transaction((tx) => tx.all("SELECT pg_notify('notes', '')"))
+    await heard
+    await listener.close()
+  })
+
+  test('behind a pooler without a way around it there is nothing to listen to', async () => {
+    expect(await opened(true).listen('notes', () => {})).toBeNull()
+  })
+})

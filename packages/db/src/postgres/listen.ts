@@ -1,0 +1,66 @@
+import pg from 'pg'
+import type { Clock } from '../clock.ts'
+import { translated } from './errors.ts'
+
+export interface Listener {
+  close(): Promise<void>
+}
+
+/** 100 ms to 5 s between tries to connect again: polling finds the work meanwhile. */
+const WAIT_MS = { first: 100, most: 5_000 }
+
+/**
+ * LISTEN on a connection of its own, since it belongs to the session and not to a transaction. When the connection is
+ * lost it is made again; what was notified in between is not known, so `wake` is called once it is there.
+ */
+export async function listenOn(
+  config: pg.ClientConfig,
+  { channel, wake, clock }: { channel: string; wake: () => void; clock: Clock },
+): Promise<Listener> {
+  const end = new AbortController()
+  let client: pg.Client | null = null
+
+  async function connect(): Promise<void> {
+    const fresh = new pg.Client(config)
+    fresh.on('error', () => {}) // 'end' follows
+    fresh.on('notification', wake)
+    await fresh.connect()
+    try {
+      await fresh.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+    } catch (error) {
+      await fresh.end()
+      throw error
+    }
+    client = fresh
+    fresh.once('end', () => {
+      client = null
+      if (!end.signal.aborted) void again()
+    })
+    if (end.signal.aborted) await fresh.end()
+  }
+
+  async function again(): Promise<void> {
+    for (let waitMs = WAIT_MS.first; ; waitMs = Math.min(2 * waitMs, WAIT_MS.most)) {
+      await clock.sleep(waitMs, end.signal)
+      if (end.signal.aborted) return
+      try {
+        await connect()
+        return wake()
+      } catch {
+        // Not there yet.
+      }
+    }
+  }
+
+  try {
+    await connect()
+  } catch (error) {
+    throw translated(error, 'connecting to listen')
+  }
+  return {
+    async close() {
+      end.abort('closed')
+      await client?.end()
+    },
+  }
+}

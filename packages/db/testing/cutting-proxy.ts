@@ -1,0 +1,64 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface CuttingProxy {
+  /** The database's url through it. */
+  url: string
+  /**
+   * Cuts the connection on which `text` is sent next: once the server has answered it, and before the client hears of
+   * that. What was asked has been done by then, and nobody is told.
+   */
+  cutAnswerTo(text: string): void
+  /** Resolves once that has happened. */
+  hasCut(): Promise<void>
+}
+
+/** A wire between a client and its database that can be cut at the worst moment. Ends with its test. */
+export async function cuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let wanted: string | null = null
+  let cut = Promise.withResolvers<void>()
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(port || 5432), hostname)
+    let isDoomed = false
+    for (const one of [client, upstream]) {
+      sockets.add(one)
+      one.on('error', () => {})
+    }
+    client.on('data', (chunk) => {
+      if (wanted !== null && chunk.includes(wanted)) {
+        wanted = null
+        isDoomed = true
+      }
+      upstream.write(chunk)
+    })
+    upstream.on('data', (chunk) => {
+      if (!isDoomed) {
+        client.write(chunk)
+        return
+      }
+      client.destroy()
+      upstream.destroy()
+      cut.resolve()
+    })
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const one of sockets) one.destroy()
+    server.close()
+  })
+  const url = new URL(databaseUrl)
+  url.host = `127.0.0.1:${(server.address() as { port: number }).port}`
+  return {
+    url: url.href,
+    cutAnswerTo(text) {
+      wanted = text
+      cut = Promise.withResolvers()
+    },
+    hasCut: () => cut.promise,
+  }
+}
