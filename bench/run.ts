@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { footprint } from './cases/footprint.ts'
 import { lists } from './cases/lists.ts'
+import { photos } from './cases/photos.ts'
 import { saves, slowDisk } from './cases/saves.ts'
 import { slowSite } from './cases/slow-site.ts'
 import { type Case, type Measure, machine, row } from './lib/measure.ts'
@@ -11,7 +12,7 @@ import { type Case, type Measure, machine, row } from './lib/measure.ts'
  * they were measured on into bench/results/. Machines are shared and noisy: read ratios within one run, and the
  * spread, before single figures.
  */
-const CASES: Case[] = [saves, slowDisk, slowSite, lists, footprint]
+const CASES: Case[] = [saves, slowDisk, slowSite, lists, footprint, photos]
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !CASES.some((one) => one.name === name))

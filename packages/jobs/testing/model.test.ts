@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { describeOnPostgres } from '../../db/testing/postgres.ts'
 import { createMemoryStore, type MemoryTransaction } from '../src/memory/store.ts'
-import { preparedDatabase } from '../src/postgres/testing/opened.ts'
 import { aSequence, BOUNDS, type Command } from './model/commands.ts'
 import { assertInvariants, assertSpacing } from './model/invariants.ts'
 import { openPostgresSeat } from './model/postgres.ts'
 import { details, drain, type OpenSeat, overview, perform, type Seat, type World } from './model/seat.ts'
 import { openSqliteSeat } from './model/sqlite.ts'
+import { preparedDatabase } from './postgres.ts'
 
 /**
  * Random command sequences on the memory store and on another: the same answers and the same state after every

@@ -7,8 +7,6 @@ import pg from 'pg'
 import postgres from 'postgres'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
-import { OperationConflict, QueueFull } from '../errors.ts'
-import { fromDrizzle, fromKysely, fromPg, fromPostgresJs } from './adapters.ts'
 import {
   claim,
   openedStores,
@@ -16,7 +14,9 @@ import {
   preparedDatabase,
   submission,
   submissions,
-} from './testing/opened.ts'
+} from '../../testing/postgres.ts'
+import { OperationConflict, QueueFull } from '../errors.ts'
+import { fromDrizzle, fromKysely, fromPg, fromPostgresJs } from './adapters.ts'
 
 interface Tables {
   caller_rows: { n: Generated<number>; text: string }

@@ -1,6 +1,13 @@
 import { beforeAll, expect, test } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
-import { claim, openedStores, preparedDatabase, submission, submissions, writeRow } from './testing/opened.ts'
+import {
+  claim,
+  openedStores,
+  preparedDatabase,
+  submission,
+  submissions,
+  writeRow,
+} from '../../testing/postgres.ts'
 
 const SUCCEEDED = { state: 'succeeded' } as const
 

@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
-import { QueueFull } from '../errors.ts'
 import {
   claim,
   openedStores,
@@ -8,12 +7,14 @@ import {
   preparedDatabase,
   submission,
   submissions,
-} from './testing/opened.ts'
+} from '../../testing/postgres.ts'
+import { MeetingPoint, Rollback } from '../../testing/suite/scene.ts'
+import { QueueFull } from '../errors.ts'
 
 const SUCCEEDED = { state: 'succeeded' } as const
 
 /** The bound in total is cut into slots, so that submissions need not wait for each other. */
-describeOnPostgres('the bound in total', () => {
+describeOnPostgres('bounds', () => {
   let url: string
   beforeAll(async () => {
     url = await preparedDatabase()
@@ -50,6 +51,31 @@ describeOnPostgres('the bound in total', () => {
     await store.accept(submissions(97))
     expect(await pendingOf(db)).toEqual({ jobs: 100, total: 100, tenants: 100 })
     await expect(store.accept([submission()])).rejects.toMatchObject({ scope: 'total', pending: 100 })
+  })
+
+  test('a call of many waits for an open one of the same tenant, and counts and recognises what that leaves', async () => {
+    for (const ends of ['commit', 'rollback'] as const) {
+      const { store, second } = await openedStores(url, { bounds: { perTenant: 3 } })
+      const point = new MeetingPoint()
+      const first = [submission({ operationId: 'op-1', payload: 1 }), submission()]
+      const open = store.transaction(async (tx) => {
+        await store.submitMany(tx, first)
+        await point.arrive()
+        if (ends === 'rollback') throw new Rollback()
+      })
+      await point.reached
+      const repeated = () => [submission({ operationId: 'op-1', payload: 1 }), submission()]
+      const together = second.transaction((tx) => second.submitMany(tx, repeated()))
+      const tooMany = second.transaction((tx) =>
+        second.submitMany(tx, [...repeated(), submission(), submission()]),
+      )
+      tooMany.catch(() => {}) // looked at below
+      await new Promise(setImmediate)
+      point.letGo()
+      await open.catch((error) => expect(error).toBeInstanceOf(Rollback))
+      expect((await together).map((one) => one.isRepeat)).toEqual([ends === 'commit', false])
+      await expect(tooMany).rejects.toMatchObject({ scope: 'tenant', pending: 3 })
+    }
   })
 
   test('repairs beyond it count: the room is there again when as many have ended', async () => {

@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
-import { MeetingPoint } from '../../testing/suite/scene.ts'
 import {
   claim,
   type Opened,
@@ -8,7 +7,8 @@ import {
   preparedDatabase,
   submission,
   submissions,
-} from './testing/opened.ts'
+} from '../../testing/postgres.ts'
+import { MeetingPoint } from '../../testing/suite/scene.ts'
 
 const idsOf = (claims: { job: { id: string } }[]) => claims.map((one) => one.job.id)
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
-import { claim, openedStores, preparedDatabase, submission, submissions } from './testing/opened.ts'
+import { claim, openedStores, preparedDatabase, submission, submissions } from '../../testing/postgres.ts'
 
 const REST_MS = 60_000
 

@@ -1,8 +1,7 @@
-import type { PostgresDatabase } from '@garner/db/postgres'
-import { beforeAll, expect, test } from 'vitest'
+import { systemClock } from '@garner/db'
+import { openPostgres, type PostgresDatabase } from '@garner/db/postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
-import { MeetingPoint } from '../../testing/suite/scene.ts'
-import type { Claim } from '../job.ts'
 import {
   claim,
   openedStores,
@@ -11,30 +10,27 @@ import {
   submission,
   submissions,
   writeRow,
-} from './testing/opened.ts'
+} from '../../testing/postgres.ts'
+import { MeetingPoint } from '../../testing/suite/scene.ts'
+import type { Claim } from '../job.ts'
 
 const SUCCEEDED = { state: 'succeeded' } as const
 
-/** Deadlocks that the server has found in this database so far. */
-async function deadlocks(db: PostgresDatabase): Promise<number> {
-  const row = await db.read.get<{ count: number }>(
-    'SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()',
-  )
-  return row!.count
-}
-
-/** Waits until a connection to this database waits for a lock: two that are to meet have met. */
-async function untilSomebodyWaits(db: PostgresDatabase): Promise<void> {
-  const waiting = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE NOT granted AND datname = current_database()`
-  while ((await db.read.all(waiting)).length === 0) {}
-}
-
 describeOnPostgres('locks', () => {
   let url: string
+  let admin: PostgresDatabase
   beforeAll(async () => {
     url = await preparedDatabase()
+    admin = openPostgres({ url, clock: systemClock() })
   })
+  afterAll(() => admin.close())
+
+  /** Waits until so many connections to this database wait for a lock: those that are to meet have met. */
+  async function untilWaiting(count: number): Promise<void> {
+    const waiting = `SELECT DISTINCT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE NOT granted AND datname = current_database()`
+    while ((await admin.read.all(waiting)).length < count) {}
+  }
 
   test('an open submission holds up no publication, cancelling or claim of the same tenant’s jobs', async () => {
     const { store, second, db } = await openedStores(url)
@@ -76,23 +72,67 @@ describeOnPostgres('locks', () => {
     expect(await pendingOf(db)).toEqual({ jobs: 16, total: 16, tenants: 16 })
   })
 
-  test('the same claims published twice at once, in opposite orders, lock nobody out', async () => {
-    const { store, second, db, secondDb } = await openedStores(url)
-    await store.accept(submissions(200))
+  test('an open cancelling holds up neither publications of the same tenant’s jobs nor other cancellings', async () => {
+    const { store, second, db } = await openedStores(url)
+    await store.accept(submissions(8))
     const claims = await claim(store)
-    const before = await deadlocks(db)
-    for (const write of [undefined, (tx: Parameters<typeof writeRow>[0]) => writeRow(tx, 'a')]) {
-      const batch = claims.splice(0, 100)
-      const all = await Promise.all([
-        ...batch.map((one) => store.publish(one, SUCCEEDED, write)),
-        ...batch.toReversed().map((one) => second.publish(one, SUCCEEDED, write)),
-      ])
-      expect(all.filter((one) => one === 'published')).toHaveLength(100)
-      expect(all.filter((one) => one === 'already-published')).toHaveLength(100)
-    }
-    await secondDb.read.all('SELECT pg_stat_force_next_flush()')
-    expect(await deadlocks(secondDb)).toBe(before)
+    // Both counts have a row by now, which the open transaction takes.
+    await store.transaction((tx) => store.cancel(tx, claims[0]!.job.id))
+    await store.publish(claims[1]!, SUCCEEDED)
+    const point = new MeetingPoint()
+    const open = store.transaction(async (tx) => {
+      await store.cancel(tx, claims[2]!.job.id)
+      await point.arrive()
+    })
+    await point.reached
+    expect(await second.publish(claims[3]!, SUCCEEDED)).toBe('published')
+    expect(await second.publish(claims[4]!, SUCCEEDED, (tx) => writeRow(tx, 'a'))).toBe('published')
+    expect(await second.transaction((tx) => second.cancel(tx, claims[5]!.job.id))).toBe(true)
+    point.letGo()
+    await open
+    expect(await pendingOf(db)).toEqual({ jobs: 2, total: 2, tenants: 2 })
+    const totals = (await store.totals()).map(({ name, value }) => [name, value])
+    expect(totals).toEqual([
+      ['finished:cancelled', 3],
+      ['finished:succeeded', 3],
+    ])
   })
+
+  for (const way of ['without writes', 'with writes'] as const) {
+    test(`the same claims published twice at once, in opposite orders, lock nobody out (${way})`, async () => {
+      let commits = 0
+      const aroundCommit = <T>(effect: () => Promise<T>) => {
+        commits++
+        return effect()
+      }
+      const { store, second, db } = await openedStores(url, { options: { aroundCommit, connections: 2 } })
+      await store.accept(submissions(20))
+      const claims = await claim(store)
+      // Somebody holds the job in the middle: both batches have come half the way when they may go on.
+      const point = new MeetingPoint()
+      const holding = db.transaction(async (tx) => {
+        await tx.all('SELECT FROM jobs WHERE id = ? FOR UPDATE', claims[10]!.job.id)
+        await point.arrive()
+      })
+      await point.reached
+      commits = 0
+      let runs = 0
+      const write = way === 'without writes' ? undefined : async () => void runs++
+      const publishing = Promise.all([
+        ...claims.map((one) => store.publish(one, SUCCEEDED, write)),
+        ...claims.toReversed().map((one) => second.publish(one, SUCCEEDED, write)),
+      ])
+      await untilWaiting(2)
+      point.letGo()
+      await holding
+      const answers = await publishing
+      expect(answers.filter((one) => one === 'published')).toHaveLength(20)
+      expect(answers.filter((one) => one === 'already-published')).toHaveLength(20)
+      // Nothing was run again: one commit of the one who held it, one of each batch.
+      expect(commits).toBe(3)
+      expect(runs).toBe(write ? 20 : 0)
+    })
+  }
 
   test('two that end jobs in opposite orders, each in one call, lock nobody out', async () => {
     const { store, second, db } = await openedStores(url)
@@ -154,7 +194,7 @@ describeOnPostgres('locks', () => {
     })
     await point.reached
     const repair = second.transaction((tx) => second.repair(tx, dead.id))
-    await untilSomebodyWaits(db)
+    await untilWaiting(1)
     point.letGo()
     await Promise.all([against, repair])
     const { jobs, ...counted } = await pendingOf(db)
@@ -198,7 +238,7 @@ describeOnPostgres('locks', () => {
     const other = second.claim({ worker: 'worker-2', limit: 9, leaseMs: 30_000, kinds }).then((all) => {
       claims = all
     })
-    await untilSomebodyWaits(secondDb)
+    await untilWaiting(1)
     expect(claims).toBeUndefined()
     point.letGo()
     expect(await first).toHaveLength(1)

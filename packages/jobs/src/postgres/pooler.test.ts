@@ -1,7 +1,7 @@
 import { beforeAll } from 'vitest'
 import { describeThroughPooler, pooled } from '../../../db/testing/postgres.ts'
 import { describeJobStore } from '../../testing/job-store.suite.ts'
-import { openerOf, preparedDatabase } from './testing/opened.ts'
+import { openerOf, preparedDatabase } from '../../testing/postgres.ts'
 
 describeThroughPooler('through a pooler in transaction mode', () => {
   let url: string

@@ -1,7 +1,7 @@
 import { beforeAll } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
 import { describeJobStore } from '../../testing/job-store.suite.ts'
-import { openerOf, preparedDatabase } from './testing/opened.ts'
+import { openerOf, preparedDatabase } from '../../testing/postgres.ts'
 
 describeOnPostgres('on PostgreSQL', () => {
   let url: string

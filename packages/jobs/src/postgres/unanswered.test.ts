@@ -9,7 +9,7 @@ import {
   preparedDatabase,
   submission,
   writeRow,
-} from './testing/opened.ts'
+} from '../../testing/postgres.ts'
 
 const UNANSWERED = { code: 'STORE_UNAVAILABLE', reason: 'unanswered' }
 

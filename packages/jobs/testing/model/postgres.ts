@@ -1,6 +1,6 @@
 import type { PostgresTransaction } from '@garner/db/postgres'
 import { expect } from 'vitest'
-import { openStores, pendingOf } from '../../src/postgres/testing/opened.ts'
+import { openStores, pendingOf } from '../postgres.ts'
 import { BOUNDS } from './commands.ts'
 import type { Seat } from './seat.ts'
 

@@ -6,12 +6,12 @@ import {
   type PostgresTransaction,
 } from '@garner/db/postgres'
 import { onTestFinished } from 'vitest'
-import { temporaryPostgres } from '../../../../db/testing/postgres.ts'
-import type { OpenStore } from '../../../testing/job-store.suite.ts'
-import type { Claim } from '../../job.ts'
-import type { Bounds } from '../../rank.ts'
-import type { Submission } from '../../store.ts'
-import { createPostgresStore, jobsMigrations, type PostgresJobStore } from '../store.ts'
+import { temporaryPostgres } from '../../db/testing/postgres.ts'
+import type { Claim } from '../src/job.ts'
+import { createPostgresStore, jobsMigrations, type PostgresJobStore } from '../src/postgres/store.ts'
+import type { Bounds } from '../src/rank.ts'
+import type { Submission } from '../src/store.ts'
+import type { OpenStore } from './job-store.suite.ts'
 
 /** A database with the tables of the store and one of a caller's; dropped when the file's tests are over. */
 export async function preparedDatabase(): Promise<string> {
