@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
+import { claim, openedStores, preparedDatabase, submissions, writeRow } from '../../testing/postgres.ts'
 import { MeetingPoint, Rollback } from '../../testing/suite/scene.ts'
 import type { Ending } from '../store.ts'
-import { claim, openedStores, preparedDatabase, submissions, writeRow } from './testing/opened.ts'
 
 const SUCCEEDED: Ending = { state: 'succeeded' }
 const ENDINGS: Ending[] = [
@@ -32,9 +32,12 @@ describeOnPostgres('the fence', () => {
   for (const ending of ENDINGS) {
     const name = 'outcome' in ending ? ending.outcome : ending.state
     test(`a late word of an older epoch changes nothing, with writes or without (${name})`, async () => {
-      const { store, old, current, rows } = await taken()
+      const { store, old, current, rows, clock } = await taken()
       expect(await store.publish(old, ending)).toBe('stale-epoch')
       expect(await store.publish(old, ending, (tx) => writeRow(tx, 'late'))).toBe('stale-epoch')
+      expect((await store.get(old.job.id))!.job).toEqual(current.job)
+      clock.advance(1)
+      expect(await store.heartbeat([old], 30_000)).toEqual(['lost'])
       expect((await store.get(old.job.id))!.job).toEqual(current.job)
       expect(await store.heartbeat([old, current], 30_000)).toEqual(['lost', 'extended'])
       expect(await store.progress(old, 'late')).toBe('lost')

