@@ -1,0 +1,2 @@
+export { createMemoryEntries } from './entries.ts'
+export { createMemoryLedger } from './ledger.ts'

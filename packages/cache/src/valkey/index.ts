@@ -1,0 +1,1 @@
+export { createValkeyEntries, type ValkeyEntries, type ValkeyEntriesOptions } from './entries.ts'
