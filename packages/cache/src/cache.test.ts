@@ -231,6 +231,19 @@ describe('readers of one key', () => {
     expectSumsToHold(cache)
   })
 
+  test('but not from an outdated copy that would do', async () => {
+    const place = new Place()
+    const cache = await place.alone({ readersMax: 1 })
+    await place.filled(cache, 'before', 1)
+    await cache.invalidate('list', { scope: 'group', version: 2 })
+    const waiting = place.read(cache)
+    const crowded = place.read(cache)
+    await place.settle()
+    expect(waiting.answer).toBeNull()
+    expect(crowded.answer).toMatchObject({ body: 'before', result: 'stale' })
+    expectSumsToHold(cache)
+  })
+
   test('a version that is none is a bug of the load', async () => {
     const place = new Place()
     const cache = await place.alone()

@@ -203,10 +203,7 @@ export class Cache<Body> {
   ): Promise<Answer<Body>> {
     const { minVersion = 0, waitMs = this.#options.waitMs, signal, load } = options
     const { clock, readersMax } = this.#options
-    if (this.#reads.inFlight >= readersMax) {
-      this.#reads.turnedAway()
-      return Promise.reject(new BudgetSpent('crowded', 1_000))
-    }
+    if (this.#reads.inFlight >= readersMax) return this.#turnAway(fallback)
     this.#reads.came()
     const rank = options.rank ?? (minVersion > 0 ? 'own' : 'read')
     const floor = Math.max(minVersion, known)
@@ -248,6 +245,16 @@ export class Cache<Body> {
       if (signal?.aborted) leave()
       else signal?.addEventListener('abort', leave, { once: true })
     })
+  }
+
+  /** Too many wait already. */
+  #turnAway(fallback: Entry<Body> | null): Promise<Answer<Body>> {
+    if (fallback) {
+      this.#reads.served('stale')
+      return Promise.resolve(answered(fallback, this.#age.nowMs(), 'stale'))
+    }
+    this.#reads.turnedAway()
+    return Promise.reject(new BudgetSpent('crowded', 1_000))
   }
 
   /** News of keys that nobody here has read take no memory. */

@@ -56,7 +56,8 @@ export class SharedTier {
 
   /** null: it is as if there were no shared cache. */
   async look(address: string, request: LookRequest): Promise<Look | null> {
-    if (this.#telling.size > 0) await this.#telling.get(address)
+    // Again and again: while one is awaited, another may begin.
+    while (this.#telling.has(address)) await this.#telling.get(address)
     if (this.#owed.size > 0 && this.#owed.has(address)) {
       void this.#pay()
       return null
@@ -81,9 +82,13 @@ export class SharedTier {
       await (isForgotten ? entries.forget(address, request) : entries.invalidate(address, request))
       return true
     })
-    this.#telling.set(address, telling)
+    // With those that are still on their way from before: a later one that is quick must not hide a slow one.
+    const all = Promise.all([this.#telling.get(address), telling])
+    this.#telling.set(address, all)
+    void all.then(() => {
+      if (this.#telling.get(address) === all) this.#telling.delete(address)
+    })
     const heard = await telling
-    if (this.#telling.get(address) === telling) this.#telling.delete(address)
     if (heard) return true
     const earlier = this.#owed.get(address)
     this.#owed.delete(address)

@@ -12,8 +12,8 @@ const WAIT_MS = 250
 const LOAD_MS = 1_500
 export const MAX_AGE_MS = 6_000
 const LAG_MAX_MS = 800
-/** News, and invalidations said again, arrive within this or never. */
-const NEWS_MAX_MS = 8_000
+/** News arrive within this: their receiver may be stopped meanwhile. */
+const NEWS_MAX_MS = 10_000
 /** What a clock that drifts, a timer's millisecond and a pause's end can add. */
 const SLACK_MS = 5
 
@@ -238,7 +238,12 @@ export class Readership {
       store: (...args) => call(() => this.#entries.store(...args)),
       release: (...args) => call(() => this.#entries.release(...args)),
       invalidate: (...args) => call(() => this.#entries.invalidate(...args)),
-      forget: (...args) => call(() => this.#entries.forget(...args)),
+      forget: (...args) =>
+        call(() => {
+          // Said again, it can arrive long after it was said first.
+          this.#forgottenAtMs.set(KEYS.find((key) => args[0].endsWith(key))!, this.world.nowMs)
+          return this.#entries.forget(...args)
+        }),
       listen: (hear) => {
         const listener = (news: News) => {
           if (this.#sharedIs === 'down' || this.world.dice.isHit(0.05)) return

@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
-import type { Database, Queryable } from '../database.ts'
+import type { Database, Queryable, Value } from '../database.ts'
 import { StoreUnavailable } from '../errors.ts'
 import { translated } from './errors.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -70,13 +70,13 @@ export function openSqlite({
         get: (sql, ...params) => commits.submit((tx) => tx.get(sql, ...params)),
       }
     : {
-        async all(sql, ...params) {
+        async all<R>(sql: string, ...params: Value[]) {
           snapshot.hold()
-          return onReader.of(sql).all(params)
+          return meant(() => onReader.of(sql).objects.all(...params) as R[])
         },
-        async get(sql, ...params) {
+        async get<R>(sql: string, ...params: Value[]) {
           snapshot.hold()
-          return onReader.of(sql).get(params)
+          return meant(() => onReader.of(sql).objects.get(...params) as R | undefined)
         },
       }
 
@@ -88,7 +88,7 @@ export function openSqlite({
       if (inMemory) return (await read.get<{ n: number }>('SELECT total_changes() AS n'))!.n
       assertSameFile()
       snapshot.end()
-      return onReader.of('PRAGMA data_version').get<{ data_version: number }>([])!.data_version
+      return meant(() => Number(onReader.of('PRAGMA data_version').objects.get()!.data_version))
     },
     async close() {
       await commits.close()
@@ -148,6 +148,15 @@ class Snapshot {
 
 function run(effect: () => void): void {
   effect()
+}
+
+/** A statement's errors as what they mean to its caller. */
+function meant<T>(statement: () => T): T {
+  try {
+    return statement()
+  } catch (error) {
+    throw translated(error)
+  }
 }
 
 function makeFolder(dir: string): void {

@@ -1,7 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Value } from '../database.ts'
 import { StoreUnavailable } from '../errors.ts'
-import { translated } from './errors.ts'
 
 /** 500: lists with a varying number of placeholders would otherwise grow the map without end. */
 const KEPT_MAX = 500
@@ -30,7 +28,7 @@ export class Statements {
   }
 }
 
-/** One statement. Its errors mean what `translated` makes of them. */
+/** One statement. Its errors are SQLite's own: what they mean is `translated`'s to say. */
 export class Statement {
   readonly onlyReads: boolean
   readonly #db: DatabaseSync
@@ -44,41 +42,18 @@ export class Statement {
     this.onlyReads = ONLY_READS.test(sql)
   }
 
-  all<R>(params: Value[]): R[] {
-    return attempt(() => this.#objects.all(...params) as R[])
-  }
-
-  get<R>(params: Value[]): R | undefined {
-    return attempt(() => this.#objects.get(...params) as R | undefined)
-  }
-
-  rows<R>(params: Value[]): R[] {
-    return attempt(() => this.#arrays.all(...params) as R[])
-  }
-
-  run(params: Value[]): { changes: number } {
-    return attempt(() => this.#objects.run(...params) as { changes: number })
-  }
-
-  get #objects(): StatementSync {
+  /** As it is prepared. */
+  get objects(): StatementSync {
     this.#asObjects ??= this.#db.prepare(this.#sql)
     return this.#asObjects
   }
 
   /** Prepared apart: whether rows come as objects or as arrays belongs to the prepared statement. */
-  get #arrays(): StatementSync {
+  get arrays(): StatementSync {
     if (!this.#asArrays) {
       this.#asArrays = this.#db.prepare(this.#sql)
       this.#asArrays.setReturnArrays(true)
     }
     return this.#asArrays
-  }
-}
-
-function attempt<T>(effect: () => T): T {
-  try {
-    return effect()
-  } catch (error) {
-    throw translated(error)
   }
 }

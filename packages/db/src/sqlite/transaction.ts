@@ -1,5 +1,6 @@
 import type { Transaction, Value } from '../database.ts'
 import { StoreUnavailable, TransactionClosed } from '../errors.ts'
+import { translated } from './errors.ts'
 import type { Seal } from './group-commit.ts'
 import type { Statement, Statements } from './statements.ts'
 
@@ -62,32 +63,49 @@ class Guarded implements SyncStatements {
   }
 
   all<R>(sql: string, ...params: Value[]): R[] {
-    return this.#guarded(sql, (statement) => statement.all<R>(params))
+    try {
+      return this.#statement(sql).objects.all(...params) as R[]
+    } catch (error) {
+      throw this.#meant(error)
+    }
   }
 
   get<R>(sql: string, ...params: Value[]): R | undefined {
-    return this.#guarded(sql, (statement) => statement.get<R>(params))
+    try {
+      return this.#statement(sql).objects.get(...params) as R | undefined
+    } catch (error) {
+      throw this.#meant(error)
+    }
   }
 
   rows<R extends unknown[]>(sql: string, ...params: Value[]): R[] {
-    return this.#guarded(sql, (statement) => statement.rows<R>(params))
+    try {
+      return this.#statement(sql).arrays.all(...params) as unknown as R[]
+    } catch (error) {
+      throw this.#meant(error)
+    }
   }
 
   run(sql: string, ...params: Value[]): { changes: number } {
-    return this.#guarded(sql, (statement) => statement.run(params))
+    try {
+      return this.#statement(sql).objects.run(...params) as { changes: number }
+    } catch (error) {
+      throw this.#meant(error)
+    }
   }
 
-  #guarded<T>(sql: string, use: (statement: Statement) => T): T {
+  #statement(sql: string): Statement {
     const seal = this.#seal
     if (seal.closed) throw new TransactionClosed(seal.closed)
     if (seal.failed) throw seal.failed
-    try {
-      const statement = this.#statements.of(sql)
-      if (!statement.onlyReads) seal.hasWritten = true
-      return use(statement)
-    } catch (error) {
-      if (error instanceof StoreUnavailable) seal.failed = error
-      throw error
-    }
+    const statement = this.#statements.of(sql)
+    if (!statement.onlyReads) seal.hasWritten = true
+    return statement
+  }
+
+  #meant(error: unknown): unknown {
+    const meant = translated(error)
+    if (meant instanceof StoreUnavailable) this.#seal.failed = meant
+    return meant
   }
 }

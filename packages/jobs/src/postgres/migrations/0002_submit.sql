@@ -102,7 +102,7 @@ BEGIN
   UPDATE job_tenants t SET entered = t.entered + 1, last_rank = t.cost + greatest(t.last_rank,
     (SELECT c.virtual_time FROM job_clock c WHERE c.priority = 0))
   WHERE t.tenant = p_tenant COLLATE "C" AND p_priority = 0 AND t.entered - p_per_tenant <
-    coalesce((SELECT sum(l.count) FROM job_leavers l WHERE l.tenant = p_tenant COLLATE "C"), 0)
+    coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = p_tenant COLLATE "C"), 0)
   RETURNING t.last_rank, t.cost INTO v_rank, v_cost;
   IF NOT FOUND THEN RETURN; END IF;
   IF p_operation IS NOT NULL THEN
@@ -165,7 +165,7 @@ BEGIN
   -- The tenants' rows are the locks: of their bounds, their ranks and their operation ids.
   IF v_is_one_line THEN
     LOOP
-      SELECT t.entered - coalesce((SELECT sum(l.count) FROM job_leavers l WHERE l.tenant = t.tenant), 0), ARRAY[t.cost],
+      SELECT t.entered - coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = t.tenant), 0), ARRAY[t.cost],
         ARRAY[greatest(0, c.virtual_time, CASE p_line_priorities[1] WHEN 0 THEN t.last_rank ELSE (
           SELECT r.last_rank FROM job_ranks r WHERE r.tenant = t.tenant AND r.priority = p_line_priorities[1]) END)]
       INTO taken, costs, bases FROM job_tenants t LEFT JOIN job_clock c ON c.priority = p_line_priorities[1]
@@ -209,8 +209,8 @@ BEGIN
         WHERE s.at <> ALL (v_known) ORDER BY s.at OFFSET refused_at LIMIT 1;
     END IF;
   ELSE
-    WITH room AS (
-      SELECT t.tenant, t.entered - coalesce((SELECT sum(l.count) FROM job_leavers l WHERE l.tenant = t.tenant), 0) AS taken
+    WITH room AS MATERIALIZED (
+      SELECT t.tenant, t.entered - coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = t.tenant), 0) AS taken
       FROM job_tenants t WHERE t.tenant = ANY (v_tenants)
     ), asked AS (
       SELECT coalesce(s.tenant, p_tenants[1]) COLLATE "C" AS tenant, s.at,

@@ -91,7 +91,7 @@ BEGIN
     PERFORM job_announce(v_now);
     RETURN;
   END IF;
-  SELECT t.entered - coalesce((SELECT sum(l.count) FROM job_leavers l WHERE l.tenant = t.tenant), 0),
+  SELECT t.entered - coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = t.tenant), 0),
     t.cost + greatest(0, c.virtual_time, CASE v_job.priority WHEN 0 THEN t.last_rank ELSE (
       SELECT r.last_rank FROM job_ranks r WHERE r.tenant = t.tenant AND r.priority = v_job.priority) END)
   INTO taken, v_rank FROM job_tenants t LEFT JOIN job_clock c ON c.priority = v_job.priority
