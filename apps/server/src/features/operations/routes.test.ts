@@ -111,7 +111,7 @@ describe('a kind that is paused', () => {
     await post('/api/admin/kinds/fetch-title/pause', { body: { reason: 'the network is down' } })
     expect(await step()).toBe(0)
     expect((await overview()).kinds).toMatchObject([
-      { kind: 'fetch-title', jobs: { ready: 1 }, paused: { reason: 'the network is down', untilMs: null } },
+      { kind: 'fetch-title', jobs: { ready: 1 }, paused: { reason: 'the network is down', until: null } },
     ])
     expect((await post('/api/admin/kinds/fetch-title/resume')).json()).toEqual({ paused: [] })
     expect(await step()).toBe(1)
@@ -135,7 +135,7 @@ describe('a dead job', () => {
 
   test('is in the overview, with the kind of its last error', async () => {
     const { jobs } = (await get('/api/admin/overview')).json()
-    expect(jobs.dead).toMatchObject([{ id: jobId, lastError: 'internal_error', attempt: 4 }])
+    expect(jobs.dead).toMatchObject([{ id: jobId, error: 'internal_error', attempt: 4 }])
     expect(jobs.kinds).toMatchObject([{ jobs: { dead: 1 }, finished: { dead: 1 }, retries: 3 }])
   })
 

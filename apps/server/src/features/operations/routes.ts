@@ -1,6 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Transaction } from '@garner/db'
-import { type AttemptRecord, inspect, type Job, type JobState, type JobStore } from '@garner/jobs'
+import {
+  type AttemptRecord,
+  type Inspection,
+  inspect,
+  type Job,
+  type JobState,
+  type JobStore,
+  type PausedKind,
+} from '@garner/jobs'
 import { type Static, Type } from 'typebox'
 import { type App, isLoopbackName, operator } from '../../http.ts'
 import { HttpProblem, notFound, unavailable } from '../../problem.ts'
@@ -72,7 +80,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
   /** The numbers of the operations page: what waits, how long, what gave up, what is paused. */
   app.get('/api/admin/overview', async (request) => {
     operator(request)
-    return { jobs: await inspect(jobs) }
+    return { jobs: toOverview(await inspect(jobs)) }
   })
 
   app.post<{ Params: { kind: string } }>(
@@ -84,7 +92,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
       const { reason, for_s: forS } = request.body as Pause
       const untilMs = forS === undefined ? undefined : deps.nowMs() + forS * 1_000
       await jobs.transaction((tx) => jobs.pause(tx, kind, { reason, untilMs }))
-      return { paused: await jobs.paused() }
+      return { paused: (await jobs.paused()).map(toPaused) }
     },
   )
 
@@ -92,7 +100,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
     operator(request)
     await jobs.transaction((tx) => jobs.resume(tx, request.params.kind))
     deps.onWork()
-    return { paused: await jobs.paused() }
+    return { paused: (await jobs.paused()).map(toPaused) }
   })
 
   app.get('/api/admin/jobs', { schema: { querystring: JobsQuery } }, async (request) => {
@@ -171,6 +179,29 @@ function isLocal(ip: string, headers: IncomingHttpHeaders): boolean {
   const isLoopback = ip === '::1' || ip.startsWith('127.') || ip.startsWith('::ffff:127.')
   const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
   return isLoopback && !isForwarded && isLoopbackName(headers.host)
+}
+
+/** In the words of HTTP: instants are ISO 8601, durations are seconds. */
+function toOverview({ kinds, schedules, dead, hasMoreDead }: Inspection): Record<string, unknown> {
+  return {
+    kinds: kinds.map(({ kind, jobs, oldestDueMs, finished, retries, stalePublications, paused }) => ({
+      ...{ kind, jobs, finished, retries, stale_publications: stalePublications },
+      oldest_due_s: oldestDueMs === null ? null : oldestDueMs / 1_000,
+      paused: paused && { reason: paused.reason, since: iso(paused.sinceMs), until: iso(paused.untilMs) },
+    })),
+    schedules: schedules.map(({ name, kind, cron, zone, missed, nextAtMs, lastFiredAtMs }) => ({
+      ...{ name, kind, cron, zone, missed, next_at: iso(nextAtMs), last_fired_at: iso(lastFiredAtMs) },
+    })),
+    dead: dead.map((job) => ({
+      ...{ id: job.id, kind: job.kind, tenant: job.tenant, subject: job.subject, error: job.lastError },
+      ...{ attempt: job.attempt, generation: job.generation, finished_at: iso(job.finishedAtMs) },
+    })),
+    has_more_dead: hasMoreDead,
+  }
+}
+
+function toPaused({ kind, reason, sinceMs, untilMs }: PausedKind): Record<string, unknown> {
+  return { kind, reason, since: iso(sinceMs), until: iso(untilMs) }
 }
 
 function toJob(job: Job): Record<string, unknown> {
