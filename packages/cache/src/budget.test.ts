@@ -169,11 +169,26 @@ describe('a share', () => {
     await scene.demand(budget, 50)
     await scene.stopped()
     expect(scene.releases).toBe(1)
-    expect(scene.clock.nextWakeInMs).toBeNull()
     expect(budget.counters().rate).toBe(0)
     await expect(budget.enter({ rank: 'own', untilMs: 0 }).admitted).rejects.toMatchObject({
       reason: 'no-share',
     })
+  })
+
+  test('given back, whoever waited for more of it is refused, and no timer is left', async () => {
+    const scene = new Scene()
+    const budget = await scene.running()
+    await scene.pass(500)
+    const waiting = [0, 1, 2, 3].map(() =>
+      budget.enter({ rank: 'read', untilMs: scene.clock.monotonicMs() + 250 }),
+    )
+    waiting[0]!.admitted.then(() => budget.end())
+    const ends = Promise.allSettled(waiting.map((one) => one.admitted))
+    expect(budget.counters().waiting).toBe(3)
+    await scene.stopped()
+    expect((await ends).map((one) => one.status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected'])
+    expect(budget.counters().waiting).toBe(0)
+    expect(scene.clock.nextWakeInMs).toBeNull()
   })
 
   test('is of whole numbers', () => {

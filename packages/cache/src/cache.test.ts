@@ -244,6 +244,20 @@ describe('readers of one key', () => {
     expectSumsToHold(cache)
   })
 
+  test('when it is closed are refused, their loads aborted, and no timer is left', async () => {
+    const place = new Place()
+    const budget = await place.budget()
+    const cache = place.cache(budget)
+    const reader = place.read(cache)
+    await place.settle()
+    await cache.close()
+    await place.settle()
+    expect(reader.error).toMatchObject({ code: 'LOAD_LATE' })
+    expect(place.loads[0]!.signal.aborted).toBe(true)
+    expect(cache.counters()).toMatchObject({ inFlight: 0, budget: { inFlight: 0 } })
+    expectSumsToHold(cache)
+  })
+
   test('a version that is none is a bug of the load', async () => {
     const place = new Place()
     const cache = await place.alone()

@@ -188,7 +188,7 @@ export class Cache<Body> {
     }
   }
 
-  /** Stops listening to the other instances and lets go of all timers. Not while reads are under way. */
+  /** For the end of a process: readers that still wait are refused, loads aborted, and all timers let go. */
   async close(): Promise<void> {
     this.#deadlines.close()
     await this.#shared?.close()

@@ -68,3 +68,20 @@ test('what one of them sets anew is called in its turn', async () => {
   }
   expect(called).toEqual([10, 20, 30])
 })
+
+test('closing calls those that are left, once, and lets the sleeper go', async () => {
+  const clock = new ManualClock()
+  const deadlines = new Deadlines(clock)
+  const called: string[] = []
+  deadlines.in(100, () => called.push('a'))
+  deadlines.in(2_000, () => called.push('b'))
+  deadlines.in(100, () => called.push('not wanted')).due = null
+  deadlines.close()
+  expect(called).toEqual(['a', 'b'])
+  await settle()
+  expect(clock.nextWakeInMs).toBeNull()
+  deadlines.in(10, () => called.push('later'))
+  clock.advance(10)
+  await settle()
+  expect(called).toEqual(['a', 'b', 'later'])
+})

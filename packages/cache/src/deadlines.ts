@@ -36,12 +36,18 @@ export class Deadlines {
     return deadline
   }
 
-  /** Lets go of the sleeper, which would keep the process alive; one that is set afterwards starts it anew. */
+  /** Calls all that are left, now, and lets go of the sleeper, which would keep the process alive. */
   close(): void {
     this.#sleep?.abort('closed')
     this.#sleep = null
     this.#wakesAtMs = Number.POSITIVE_INFINITY
+    const left = [...this.#lists.values()].flatMap(({ items }) => items)
     this.#lists.clear()
+    for (const deadline of left) {
+      const { due } = deadline
+      deadline.due = null
+      due?.()
+    }
   }
 
   #sleepUntil(atMs: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expectSumsToHold, FRESH_MS, Place, WAIT_MS } from '../testing/place.ts'
+import { expectSumsToHold, FRESH_MS, MAX_AGE_MS, Place, WAIT_MS } from '../testing/place.ts'
 
 describe('reading one’s own save', () => {
   test('never joins a load that began before it', async () => {
@@ -167,6 +167,20 @@ describe('an invalidation', () => {
     const next = place.read(cache)
     await place.settle()
     expect(next.answer).toMatchObject({ body: 'after', result: 'hit' })
+  })
+
+  test('an outdated copy that becomes too old while its reader waits is not served', async () => {
+    const place = new Place()
+    const cache = await place.alone()
+    await place.filled(cache, 'before', 1)
+    await place.pass(MAX_AGE_MS - 100)
+    await cache.invalidate('list', { scope: 'group', version: 2 })
+    const reader = place.read(cache)
+    await place.settle()
+    await place.pass(WAIT_MS)
+    expect(reader.answer).toBeNull()
+    expect(reader.error).toMatchObject({ code: 'BUDGET_SPENT', reason: 'late' })
+    expectSumsToHold(cache)
   })
 
   test('fails nobody: with the budget spent others get the outdated copy at once', async () => {

@@ -56,6 +56,7 @@ export class Renewal {
   #rest: AbortController | null = null
   #isNudged = false
   #failuresInRow = 0
+  #hasLeft = false
   readonly #counters = { renewals: 0, failures: 0 }
 
   constructor(options: RenewalOptions) {
@@ -68,7 +69,7 @@ export class Renewal {
 
   /** Whether a larger share may come soon: an ask is under way or about to be made, or more is owed. */
   get mayGrow(): boolean {
-    if (this.#failuresInRow > 0) return false
+    if (this.#failuresInRow > 0 || this.#hasLeft) return false
     return this.#asks > 0 || this.#isNudged || this.#options.share.isOwed(this.#options.now())
   }
 
@@ -185,8 +186,10 @@ export class Renewal {
   }
 
   async #leave(): Promise<void> {
-    const { ledger, budget, incarnation, share } = this.#options
+    const { ledger, budget, incarnation, share, onChange } = this.#options
+    this.#hasLeft = true
     share.leave()
+    onChange()
     const { recent, inFlight } = share.account(this.#options.now())
     // Not reached: the share comes back when it runs out.
     await ledger.release(budget, { incarnation, recent, inFlight }).catch(() => {})
