@@ -17,8 +17,12 @@ export interface Codec<Body> {
 export function jsonCodec<Body>(): Codec<Body> {
   return {
     encode: (body) => Buffer.from(JSON.stringify(body)),
-    decode: (bytes) => JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()),
+    decode: (bytes) => JSON.parse(asBuffer(bytes).toString()),
   }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Bodies that are bytes already, such as an answer serialised once for all its readers. */

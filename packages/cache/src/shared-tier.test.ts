@@ -1,6 +1,10 @@
+import { ManualClock } from '@garner/db'
 import { describe, expect, test } from 'vitest'
 import { faulty } from '../testing/faulty-entries.ts'
 import { Place } from '../testing/place.ts'
+import { Deadlines } from './deadlines.ts'
+import { createMemoryEntries } from './memory/entries.ts'
+import { SharedTier } from './shared-tier.ts'
 
 const SHARED_MS = 75
 const KEY = { scope: 'group' }
@@ -107,4 +111,34 @@ describe('when the shared cache', () => {
     await place.settle()
     expect(readers.every((one) => one.answer?.body === 'each for itself')).toBe(true)
   })
+})
+
+test('what is owed is said as it is owed by then: a forgetting that was added while the others were told', async () => {
+  const clock = new ManualClock()
+  const memory = createMemoryEntries({ clock })
+  const told: string[] = []
+  const firstIsTold = Promise.withResolvers<void>()
+  let isDown = true
+  const tell = (kind: string) => async (address: string) => {
+    if (isDown) throw new Error('connection lost')
+    told.push(`${kind} ${address}`)
+    if (address === 'first') await firstIsTold.promise
+  }
+  const tier = new SharedTier({
+    entries: { ...memory, invalidate: tell('invalidate'), forget: tell('forget') },
+    ...{ clock, deadlines: new Deadlines(clock), timeoutMs: SHARED_MS, onNews: () => {} },
+  })
+  const request = { isForgotten: false, version: 2, keepMs: 1_000 }
+  for (const address of ['first', 'second']) expect(await tier.invalidate(address, request)).toBe(false)
+
+  isDown = false
+  await tier.release('any', 'nobody')
+  expect(told).toEqual(['invalidate first'])
+  isDown = true
+  expect(await tier.invalidate('second', { ...request, isForgotten: true, version: 1 })).toBe(false)
+  isDown = false
+  firstIsTold.resolve()
+  for (let n = 0; n < 5; n++) await new Promise(setImmediate)
+  expect(told).toEqual(['invalidate first', 'forget second'])
+  expect(tier.counters().owed).toBe(0)
 })

@@ -55,13 +55,8 @@ export class SharedTier {
   }
 
   /** null: it is as if there were no shared cache. */
-  async look(address: string, request: LookRequest): Promise<Look | null> {
-    // Again and again: while one is awaited, another may begin.
-    while (this.#telling.has(address)) await this.#telling.get(address)
-    if (this.#owed.size > 0 && this.#owed.has(address)) {
-      void this.#pay()
-      return null
-    }
+  look(address: string, request: LookRequest): Promise<Look | null> {
+    if (this.#telling.has(address) || this.#owed.has(address)) return this.#lookAfter(address, request)
     return this.#call((entries) => entries.look(address, request))
   }
 
@@ -122,6 +117,15 @@ export class SharedTier {
 
   close(): Promise<void> {
     return this.#listening.close()
+  }
+
+  /** Not past an invalidation that is on its way, nor while one is owed. */
+  async #lookAfter(address: string, request: LookRequest): Promise<Look | null> {
+    // Again and again: while one is awaited, another may begin.
+    while (this.#telling.has(address)) await this.#telling.get(address)
+    if (!this.#owed.has(address)) return this.#call((entries) => entries.look(address, request))
+    void this.#pay()
+    return null
   }
 
   #hear(news: News): void {

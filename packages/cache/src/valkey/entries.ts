@@ -1,6 +1,6 @@
 import { Redis, type Result } from 'ioredis'
 import type { Listening, Look, News, SharedEntries } from '../store.ts'
-import { FORGET, INVALIDATE, LOOK, RELEASE, STORE } from './scripts.ts'
+import { FILLS, FORGET, INVALIDATE, LOOK, RELEASE, STORE } from './scripts.ts'
 
 export interface ValkeyEntriesOptions {
   /** `redis://` or `rediss://` (TLS), with user, password and database number where needed. Valkey 7.2+, Redis 6.2+. */
@@ -142,14 +142,13 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-function lookOf([fill, leaseMs, floor, version, ageMs, bytes]: unknown[]): Look {
-  const kind = String(fill)
-  if (kind !== 'unneeded' && kind !== 'yours' && kind !== 'others')
-    throw new Error('The shared cache answered something else than was asked.')
+function lookOf([place, leaseMs, floor, version, ageMs, bytes]: unknown[]): Look {
+  const fill = FILLS[Number(place)]
+  if (fill === undefined) throw new Error('The shared cache answered something else than was asked.')
   return {
     copy: Buffer.isBuffer(bytes) ? { version: Number(version), ageMs: Number(ageMs), bytes } : null,
     floor: Number(floor),
-    fill: kind,
+    fill,
     leaseMs: Number(leaseMs),
   }
 }

@@ -19,7 +19,10 @@ local untilMs = math.max(tonumber(kept[1] or 0), tonumber(kept[2] or 0), tonumbe
 if untilMs > now then redis.call('PEXPIRE', KEYS[1], untilMs - now) else redis.call('DEL', KEYS[1]) end
 `
 
-/** ARGV: minVersion, floor, freshMs, token, leaseMs. Answers fill, leaseMs, floor and, with a copy, version, age, bytes. */
+/**
+ * ARGV: minVersion, floor, freshMs, token, leaseMs. Answers who fills (a place in `FILLS`), leaseMs, floor and, with a
+ * copy, version, age, bytes.
+ */
 export const LOOK = `${NOW}
 local h = redis.call('HMGET', KEYS[1], 'v', 'r', 'k', 'f', 'fu', 't', 'l', 'u', 'b')
 local minVersion, floor, freshMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -32,13 +35,13 @@ if h[1] and tonumber(h[3]) > now and tonumber(h[1]) >= minVersion then
   age = now - tonumber(h[2])
   bytes = h[9]
 end
-local fill, leaseMs = 'unneeded', 0
+local fill, leaseMs = 0, 0
 if not (version and age < freshMs and tonumber(version) >= needed) then
   if h[6] and tonumber(h[8]) > now and tonumber(h[7]) >= floor and h[6] ~= ARGV[4] then
-    fill = 'others'
+    fill = 2
     leaseMs = tonumber(h[8]) - now
   else
-    fill = 'yours'
+    fill = 1
     leaseMs = tonumber(ARGV[5])
     redis.call('HSET', KEYS[1], 't', ARGV[4], 'l', needed, 'u', now + leaseMs)
     ${KEEP}
@@ -47,6 +50,8 @@ end
 if version then return { fill, leaseMs, known, version, age, bytes } end
 return { fill, leaseMs, known }
 `
+
+export const FILLS = ['unneeded', 'yours', 'others'] as const
 
 /** ARGV: token, version, ageMs, keepMs, bytes, channel, address. */
 export const STORE = `${NOW}
