@@ -15,18 +15,10 @@ export interface CuttingProxy {
 
 /** A wire between a client and its database that can be cut at the worst moment. Ends with its test. */
 export async function cuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
-  const { hostname, port } = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
   let wanted: string | null = null
   let cut = Promise.withResolvers<void>()
-
-  const server = createServer((client) => {
-    const upstream = connect(Number(port || 5432), hostname)
+  const url = await proxy(databaseUrl, (client, upstream) => {
     let isDoomed = false
-    for (const one of [client, upstream]) {
-      sockets.add(one)
-      one.on('error', () => {})
-    }
     client.on('data', (chunk) => {
       if (wanted !== null && chunk.includes(wanted)) {
         wanted = null
@@ -43,6 +35,56 @@ export async function cuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
       upstream.destroy()
       cut.resolve()
     })
+  })
+  return {
+    url,
+    cutAnswerTo(text) {
+      wanted = text
+      cut = Promise.withResolvers()
+    },
+    hasCut: () => cut.promise,
+  }
+}
+
+/** A wire that counts in how many pieces the client has sent what it asked. Ends with its test. */
+export async function countingProxy(databaseUrl: string): Promise<{ url: string; sent: () => number }> {
+  let sent = 0
+  const url = await proxy(databaseUrl, (client, upstream) => {
+    client.on('data', (chunk) => {
+      sent++
+      upstream.write(chunk)
+    })
+    upstream.on('data', (chunk) => client.write(chunk))
+  })
+  return { url, sent: () => sent }
+}
+
+/** A wire that stays open and carries nothing any more once it is silenced. Ends with its test. */
+export async function silentProxy(databaseUrl: string): Promise<{ url: string; silence: () => void }> {
+  let isSilent = false
+  const url = await proxy(databaseUrl, (client, upstream) => {
+    client.on('data', (chunk) => !isSilent && upstream.write(chunk))
+    upstream.on('data', (chunk) => !isSilent && client.write(chunk))
+  })
+  return {
+    url,
+    silence() {
+      isSilent = true
+    },
+  }
+}
+
+/** @param join says what becomes of the data; answers the database's url through it */
+async function proxy(databaseUrl: string, join: (client: Socket, upstream: Socket) => void): Promise<string> {
+  const { hostname, port } = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(port || 5432), hostname)
+    for (const one of [client, upstream]) {
+      sockets.add(one)
+      one.on('error', () => {})
+    }
+    join(client, upstream)
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
   })
@@ -53,12 +95,5 @@ export async function cuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   })
   const url = new URL(databaseUrl)
   url.host = `127.0.0.1:${(server.address() as { port: number }).port}`
-  return {
-    url: url.href,
-    cutAnswerTo(text) {
-      wanted = text
-      cut = Promise.withResolvers()
-    },
-    hasCut: () => cut.promise,
-  }
+  return url.href
 }

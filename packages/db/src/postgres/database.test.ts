@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { cuttingProxy } from '../../testing/cutting-proxy.ts'
+import { cuttingProxy, silentProxy } from '../../testing/cutting-proxy.ts'
 import {
   describeOnPostgres,
   describeThroughPooler,
@@ -183,7 +183,7 @@ describeOnPostgres('openPostgres', () => {
 
   test('a transaction whose statement takes long is not given up for that', async () => {
     const clock = new ManualClock()
-    const db = opened({ clock })
+    const db = opened({ clock, statementMs: 60_000 })
     const blocker = await admin.query('BEGIN; LOCK TABLE notes').then(() => admin)
     const waiting = db.transaction((tx) => insert(tx, 'a'))
     while ((await admin.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount === 0) {}
@@ -298,6 +298,32 @@ describeOnPostgres('openPostgres', () => {
     const attempt = db.transaction((tx) => insert(tx, 'a'))
     await expect(attempt).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: 'missing' })
     expect(await texts()).toEqual([])
+  })
+
+  test('a server that is gone without a word is given up, and what it was asked may have been done', async () => {
+    const clock = new ManualClock()
+    const wire = await silentProxy(url)
+    const db = opened({ url: wire.url, clock, statementMs: 3_000, connections: 3 })
+    await Promise.all([1, 2, 3].map(() => db.read.all('SELECT pg_sleep(0.1)'))) // all of them are there
+    const point = Promise.withResolvers<void>()
+    const inside = db.transaction(async (tx) => {
+      await insert(tx, 'a')
+      point.resolve()
+      await tx.all('SELECT pg_sleep(0)')
+    })
+    await point.promise
+    wire.silence()
+    const attempts = [inside, db.read.all('SELECT 1'), db.autocommit.all('SELECT 1')].map((one) =>
+      one.catch((error) => error),
+    )
+    const tookMs = await driven(clock, Promise.all(attempts), 500)
+    expect(tookMs).toBeGreaterThanOrEqual(5_000)
+    expect(tookMs).toBeLessThan(8_000)
+    expect((await Promise.all(attempts)).map((one) => one.reason)).toEqual([
+      'missing',
+      'missing',
+      'unanswered',
+    ])
   })
 
   test('where nobody listens: StoreUnavailable', async () => {

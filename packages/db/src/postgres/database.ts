@@ -2,14 +2,21 @@ import pg from 'pg'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable, Value } from '../database.ts'
 import { StoreUnavailable, TransactionClosed } from '../errors.ts'
-import { ask, Statements, types } from './connection.ts'
+import { ask, cutOff, Statements, types } from './connection.ts'
 import { isConflict, isLost, translated } from './errors.ts'
 import { type Listener, listenOn } from './listen.ts'
-import { newSeal, type PostgresTransaction, type Seal, transactionOn } from './transaction.ts'
-import { IDLE_MAX_MS, OpenTransactions } from './watch.ts'
+import {
+  counted,
+  newSeal,
+  type OwnTransaction,
+  type PostgresTransaction,
+  type Seal,
+  transactionOn,
+} from './transaction.ts'
+import { IDLE_MAX_MS, Uses } from './watch.ts'
 
 export { numbered } from './placeholders.ts'
-export type { Listener, PostgresTransaction }
+export type { Listener, OwnTransaction, PostgresTransaction }
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database?sslmode=…`, as pg reads it. */
@@ -43,7 +50,7 @@ export interface PostgresDatabase extends Database {
    * Errors: ConstraintViolation; StoreUnavailable, with reason `unanswered` when it may have been stored.
    */
   readonly autocommit: Queryable
-  transaction<T>(work: (tx: PostgresTransaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T>
+  transaction<T>(work: (tx: OwnTransaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T>
   /**
    * Calls `wake` when somebody has notified `channel`, and whenever the connection was lost meanwhile and is there
    * again. Null behind a pooler without `listenUrl`. Errors: StoreUnavailable.
@@ -77,14 +84,14 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
   }
   const pool = new pg.Pool({
     ...{ connectionString: url, max: connections, pipeline: true, types, ...network },
-    // A server that is gone without a word answers nothing at all: this process gives up by itself a little later.
-    query_timeout: statementMs + 2_000,
     ...(isPooled ? {} : session),
   })
   pool.on('error', () => {}) // an idle connection was lost: the pool has dropped it
   pool.on('connect', (client) => client.on('error', () => {})) // one in use: its statements fail and say so
   const statements = new Statements({ isPooled })
-  const open = new OpenTransactions(clock)
+  // The server gives up a statement by itself; one that is gone without a word is given up a little later.
+  const uses = new Uses({ clock, answerMs: statementMs + 2_000 })
+  const monotonicMs = () => clock.monotonicMs()
   let isClosed = false
 
   async function connect(doing: string): Promise<pg.PoolClient> {
@@ -98,13 +105,19 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
 
   async function single<R>(sql: string, params: Value[]): Promise<R[]> {
     const client = await connect('connecting for a statement')
+    const unwatch = uses.add({
+      use: { asked: 1, sinceMs: monotonicMs() },
+      cutOff: () => cutOff(client),
+    })
+    let isBroken = false
     try {
-      const { rows } = await ask<R>(client, statements.of(sql, params))
-      client.release()
-      return rows
+      return (await ask<R>(client, statements.of(sql, params))).rows
     } catch (error) {
-      client.release(isLost(error))
+      isBroken = isLost(error)
       throw error
+    } finally {
+      unwatch()
+      client.release(isBroken)
     }
   }
 
@@ -131,20 +144,33 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
   })
 
   /** Once; what `work` or the server refused is thrown, with what the seal knows of it. */
-  async function attempt<T>(seal: Seal, work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
+  async function attempt<T>(seal: Seal, work: (tx: OwnTransaction) => Promise<T>): Promise<T> {
     const client = await connect('starting a transaction')
     // While it is open nothing of it is stored; from the moment that COMMIT is sent, that is not known.
     const begin = () => client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-    const commit = () => aroundCommit(async () => (await client.query('COMMIT')).command)
+    const commit = () =>
+      aroundCommit(() => counted(seal, monotonicMs, async () => (await client.query('COMMIT')).command))
     const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>()
-    const unwatch = open.add(seal, () => {
-      seal.closed = 'it was open for too long'
-      giveUp(new TransactionClosed(`${seal.closed}: nothing was asked for ${IDLE_MAX_MS} ms`))
+    const unwatch = uses.add({
+      use: seal,
+      cutOff: () => cutOff(client),
+      giveUp() {
+        seal.closed = 'it was open for too long'
+        giveUp(new TransactionClosed(`${seal.closed}: nothing was asked for ${IDLE_MAX_MS} ms`))
+      },
     })
+    /** Ends a transaction that has failed, so that its connection can be used again. */
+    async function isOver(): Promise<boolean> {
+      try {
+        await (seal.commit ?? counted(seal, monotonicMs, () => client.query('ROLLBACK')))
+        return true
+      } catch {
+        return false
+      }
+    }
     let isBroken = false
     try {
-      const { monotonicMs } = clock
-      const deps = { client, statements, begin, commit, monotonicMs: () => monotonicMs.call(clock) }
+      const deps = { client, statements, begin, commit, monotonicMs }
       const value = await Promise.race([work(transactionOn(deps, seal)), givenUp])
       if (seal.failure) throw seal.failure.error
       seal.closed = 'it has ended'
@@ -153,7 +179,7 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
     } catch (error) {
       seal.closed ??= 'it has failed'
       const cause = causeOf(error)
-      isBroken = isLost(cause) || (seal.begin !== null && !(await isOver(client, seal)))
+      isBroken = isLost(cause) || (seal.begin !== null && !(await isOver()))
       // Lost with the statement that the commit was sent behind: both may have arrived.
       throw (seal.commit && unanswered(cause)) || error
     } finally {
@@ -164,7 +190,7 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
   }
 
   async function transaction<T>(
-    work: (tx: PostgresTransaction) => Promise<T>,
+    work: (tx: OwnTransaction) => Promise<T>,
     { runsOnce = false }: { runsOnce?: boolean } = {},
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
@@ -204,7 +230,7 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
       if (isClosed) return
       isClosed = true
       await pool.end()
-      open.close()
+      uses.close()
     },
   }
 }
@@ -218,16 +244,6 @@ async function committed(commit: Promise<string>): Promise<void> {
     throw unanswered(error) ?? error
   }
   if (command !== 'COMMIT') throw new StoreUnavailable('busy', 'committing a transaction that had failed')
-}
-
-/** Ends a transaction that has failed, so that its connection can be used again. */
-async function isOver(client: pg.ClientBase, seal: Seal): Promise<boolean> {
-  try {
-    await (seal.commit ?? client.query('ROLLBACK'))
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** For an answer that was lost: whether it is stored is not known. */

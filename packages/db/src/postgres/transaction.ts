@@ -1,8 +1,9 @@
 import type pg from 'pg'
 import type { Transaction, Value } from '../database.ts'
 import { TransactionClosed } from '../errors.ts'
-import { type Answer, ask, type Statements } from './connection.ts'
+import { type Answer, ask, holdBack, type Statements } from './connection.ts'
 import { translated } from './errors.ts'
+import type { Use } from './watch.ts'
 
 /** A transaction on PostgreSQL, with its connection for query builders. */
 export interface PostgresTransaction extends Transaction {
@@ -12,23 +13,25 @@ export interface PostgresTransaction extends Transaction {
    * TransactionClosed once the transaction has ended.
    */
   readonly client: pg.PoolClient
+}
+
+/** The same for whoever opened it, with control of what is sent when. */
+export interface OwnTransaction extends PostgresTransaction {
   /**
    * Runs a statement and sends the commit right behind it, without waiting in between: for the last one, when nothing
    * that it may answer would change the caller's mind. If it fails, so does the commit, and nothing is stored.
    */
   last<R>(sql: string, ...params: Value[]): Promise<R[]>
+  /** Keeps what is asked from being sent until what this answers is called: many statements then go out together. */
+  hold(): () => void
 }
 
 /** What a transaction and its owner know of each other. */
-export interface Seal {
+export interface Seal extends Use {
   /** Why it may not be used any more. */
   closed: string | null
   /** The first statement that failed: PostgreSQL refuses all others from then on. */
   failure: { error: unknown } | null
-  /** Statements that have not been answered. */
-  asked: number
-  /** When the last answer came, by the monotonic clock: since then the caller has been awaiting something else. */
-  idleSinceMs: number
   begin: Promise<unknown> | null
   commit: Promise<string> | null
   hooks: (() => void)[]
@@ -46,12 +49,23 @@ export interface TransactionDeps {
 
 export function newSeal(nowMs: number): Seal {
   return {
-    ...{ closed: null, failure: null, asked: 0, idleSinceMs: nowMs },
+    ...{ closed: null, failure: null, asked: 0, sinceMs: nowMs },
     ...{ begin: null, commit: null, hooks: [] },
   }
 }
 
-export function transactionOn(deps: TransactionDeps, seal: Seal): PostgresTransaction {
+/** Something that is asked of the connection, and answered. */
+export async function counted<T>(use: Use, monotonicMs: () => number, send: () => Promise<T>): Promise<T> {
+  if (use.asked++ === 0) use.sinceMs = monotonicMs()
+  try {
+    return await send()
+  } finally {
+    use.asked--
+    use.sinceMs = monotonicMs()
+  }
+}
+
+export function transactionOn(deps: TransactionDeps, seal: Seal): OwnTransaction {
   const { client, statements, monotonicMs } = deps
 
   /** One statement of the transaction. BEGIN goes out with the first one and is not waited for by itself. */
@@ -63,15 +77,11 @@ export function transactionOn(deps: TransactionDeps, seal: Seal): PostgresTransa
       seal.begin = deps.begin()
       seal.begin.catch(() => {}) // the statement behind it fails as well, and says so
     }
-    seal.asked++
     try {
-      return await send()
+      return await counted(seal, monotonicMs, send)
     } catch (error) {
       seal.failure ??= { error: translated(error, 'running a statement') }
       throw seal.failure.error
-    } finally {
-      seal.asked--
-      seal.idleSinceMs = monotonicMs()
     }
   }
   const run = <R>(sql: string, params: Value[]): Promise<Answer<R>> =>
@@ -89,6 +99,7 @@ export function transactionOn(deps: TransactionDeps, seal: Seal): PostgresTransa
       seal.commit.catch(() => {}) // awaited by the owner, once the work has ended
       return (await answer).rows
     },
+    hold: () => holdBack(client),
     afterCommit(then) {
       if (seal.closed !== null) throw new TransactionClosed(seal.closed)
       seal.hooks.push(then)

@@ -75,6 +75,7 @@ export class Acceptor {
 
 /** As many calls as make up a batch; none of them with an operation that another has, since that one may be refused. */
 function batchOf(waiting: readonly Waiting[]): number {
+  if (waiting.length === 1) return 1
   const operations = new Set<string>()
   let jobs = 0
   for (const [index, { submissions }] of waiting.entries()) {

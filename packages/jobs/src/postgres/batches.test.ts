@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { countingProxy } from '../../../db/testing/cutting-proxy.ts'
 import { describeOnPostgres } from '../../../db/testing/postgres.ts'
 import {
   claim,
@@ -98,25 +99,125 @@ describeOnPostgres('batches', () => {
     expect(commits).toBeLessThanOrEqual(4)
     expect(await rows()).toHaveLength(300)
   })
+})
 
-  test('writes of one batch run one after the other', async () => {
-    const { store } = await counting()
-    await store.accept(submissions(30))
-    const claims = await claim(store)
-    const running = new Map<unknown, number>()
-    let most = 0
-    await Promise.all(
-      claims.map((one) =>
+/** Writes of one statement each go out together; none is ever interleaved with another. */
+describeOnPostgres('writes of one batch', () => {
+  let url: string
+  beforeAll(async () => {
+    url = await preparedDatabase()
+  })
+
+  async function claimed(count: number, { via = url, connections = 6 } = {}) {
+    const { store, ...others } = await openedStores(via, { options: { connections } })
+    await store.accept(submissions(count))
+    return { ...others, store, claims: await claim(store) }
+  }
+
+  test('of one statement each are a few round trips, in the order they were said', async () => {
+    const wire = await countingProxy(url)
+    // So few that there is one batch at a time.
+    const { store, claims, rows } = await claimed(100, { via: wire.url, connections: 3 })
+    const before = wire.sent()
+    const answers = await Promise.all(
+      claims.map((one) => store.publish(one, SUCCEEDED, (tx) => writeRow(tx, one.job.id))),
+    )
+    expect(new Set(answers)).toEqual(new Set(['published']))
+    expect(wire.sent() - before).toBeLessThan(20)
+    expect(await rows()).toEqual(claims.map((one) => one.job.id))
+  })
+
+  test('of several statements each run one after the other: what one has read, none has changed', async () => {
+    const { store, claims, db } = await claimed(60)
+    await db.transaction(async (tx) => {
+      await tx.run('CREATE TABLE IF NOT EXISTS tally (n integer NOT NULL)')
+      await tx.run('DELETE FROM tally')
+      await tx.run('INSERT INTO tally VALUES (0)')
+    })
+    let runs = 0
+    const publishAll = (some: typeof claims) =>
+      Promise.all(
+        some.map((one) =>
+          store.publish(one, SUCCEEDED, async (tx) => {
+            runs++
+            const { n } = (await tx.get<{ n: number }>('SELECT n FROM tally FOR UPDATE'))!
+            await tx.client.query('UPDATE tally SET n = $1', [n + 1])
+            return undefined
+          }),
+        ),
+      )
+    await publishAll(claims.slice(0, 30))
+    expect(await db.read.get('SELECT n FROM tally')).toEqual({ n: 30 })
+    // From then on it is known that this kind takes more than one.
+    runs = 0
+    await publishAll(claims.slice(30))
+    expect(await db.read.get('SELECT n FROM tally')).toEqual({ n: 60 })
+    expect(runs).toBe(30)
+  })
+
+  test('some of one statement and some of several, some of none and some that wait first', async () => {
+    const { store, claims, rows } = await claimed(40)
+    const answers = await Promise.all(
+      claims.map((one, n) =>
         store.publish(one, SUCCEEDED, async (tx) => {
-          running.set(tx, (running.get(tx) ?? 0) + 1)
-          most = Math.max(most, running.get(tx)!)
-          await tx.all('SELECT 1')
-          running.set(tx, running.get(tx)! - 1)
+          if (n % 4 === 1) await new Promise(setImmediate)
+          if (n % 4 === 2) await tx.all('SELECT 1')
+          if (n % 4 !== 3) await writeRow(tx, one.job.id)
+          return n % 8 === 3 ? 'superseded' : undefined
+        }),
+      ),
+    )
+    expect(answers).toEqual(claims.map((_, n) => (n % 8 === 3 ? 'superseded' : 'published')))
+    const written = claims.filter((_, n) => n % 4 !== 3).map((one) => one.job.id)
+    expect((await rows()).sort()).toEqual(written.sort())
+  })
+
+  test('one that waits for what an earlier one has read is not in its way', async () => {
+    const { store, claims, rows } = await claimed(6)
+    const known = Promise.withResolvers<string>()
+    await Promise.all(
+      claims.map((one, n) =>
+        store.publish(one, SUCCEEDED, async (tx) => {
+          const text = n === 0 ? 'first' : await known.promise
+          await writeRow(tx, text)
+          known.resolve(`after ${text}`)
           return undefined
         }),
       ),
     )
-    expect(most).toBe(1)
+    expect(await rows()).toEqual(['first', ...Array.from({ length: 5 }, () => 'after first')])
+  })
+
+  test('that catch being refused are done again all the same', async () => {
+    const { store, claims, rows } = await claimed(20)
+    await Promise.all(
+      claims.map((one) =>
+        store.publish(one, SUCCEEDED, async (tx) => {
+          await writeRow(tx, `first of ${one.job.id}`)
+          await writeRow(tx, `second of ${one.job.id}`).catch(() => {})
+          return undefined
+        }),
+      ),
+    )
+    expect(await rows()).toHaveLength(40)
+  })
+
+  test('one that breaks a rule of the schema fails alone', async () => {
+    const { store, claims, rows, db } = await claimed(10)
+    await db.transaction((tx) => tx.run('CREATE TABLE IF NOT EXISTS names (name text PRIMARY KEY)'))
+    const answers = await Promise.allSettled(
+      claims.map((one, n) =>
+        store.publish(one, SUCCEEDED, async (tx) => {
+          if (n === 4) await tx.run("INSERT INTO names VALUES ('a'), ('a')")
+          else await writeRow(tx, one.job.id)
+          return undefined
+        }),
+      ),
+    )
+    expect(answers.filter((one) => one.status === 'rejected')).toMatchObject([
+      { reason: { code: 'CONSTRAINT_VIOLATION', kind: 'unique' } },
+    ])
+    expect(await rows()).toHaveLength(9)
   })
 })
 

@@ -40,6 +40,18 @@ describeOnPostgres('bounds', () => {
     }
   })
 
+  test('a tenant that has had more jobs than its bound is counted again only now and then', async () => {
+    const { store, db } = await openedStores(url, { bounds: { perTenant: 5 } })
+    const seen = []
+    for (let n = 0; n < 12; n++) {
+      await store.accept([submission()])
+      await Promise.all((await claim(store)).map((one) => store.publish(one, SUCCEEDED)))
+      seen.push((await db.read.get<{ left_seen: number }>('SELECT left_seen FROM job_tenants'))!.left_seen)
+    }
+    // The first of a tenant is not the common case.
+    expect(seen).toEqual([0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 10, 10])
+  })
+
   test('one call may take more than any slot holds, and leaves exactly the rest', async () => {
     const { store, db } = await openedStores(url, { bounds: { total: 100 } })
     await store.accept(submissions(3, { tenant: 'bob' }))

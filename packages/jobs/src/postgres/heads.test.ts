@@ -52,12 +52,18 @@ describeOnPostgres('heads', () => {
     expect(await store.nextDueInMs(['title'])).toBeGreaterThan(0)
   })
 
-  test('what is hidden behind it is found once 32 claims have trusted it, however many others there are', async () => {
-    const { store, id } = await hidden()
-    for (let claims = 1; ; claims++) {
-      expect(claims).toBeLessThanOrEqual(33)
-      if (idsOf(await claim(store, 1)).includes(id)) break
-    }
+  test('what is hidden behind it is found after a second, however many others there are', async () => {
+    const { store, id, clock } = await hidden()
+    clock.advance(999)
+    expect(idsOf(await claim(store, 10))).not.toContain(id)
+    clock.advance(1)
+    expect(idsOf(await claim(store, 10))).toContain(id)
+  })
+
+  test('what is hidden behind it is found when the clock was set back', async () => {
+    const { store, id, clock } = await hidden()
+    clock.jump(-3_600_000)
+    expect(idsOf(await claim(store, 10))).toContain(id)
   })
 
   test('a job that is released is first in line at once, from any connection', async () => {

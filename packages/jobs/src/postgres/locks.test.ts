@@ -52,6 +52,33 @@ describeOnPostgres('locks', () => {
     expect(await pendingOf(db)).toEqual({ jobs: 2, total: 2, tenants: 2 })
   })
 
+  test('a submission that had to wait sees what has happened meanwhile: the room given back, the rank taken', async () => {
+    const { store, second, db } = await openedStores(url, { bounds: { perTenant: 3 } })
+    for (const priority of [0, 7]) {
+      await store.accept(submissions(2, { priority }))
+      const [running] = await claim(store, 1)
+      const point = new MeetingPoint()
+      const open = store.transaction(async (tx) => {
+        await store.submit(tx, submission({ priority }))
+        await point.arrive()
+      })
+      await point.reached
+      const submitted = second.accept(submissions(1, { priority, kind: 'photo' }))
+      await untilWaiting(1)
+      await store.publish(running!, SUCCEEDED)
+      point.letGo()
+      await open
+      expect(await submitted).toHaveLength(1)
+      const ranks = await db.read.all<{ ranks: number }>(
+        "SELECT DISTINCT rank FROM jobs WHERE state = 'ready' AND priority = ?",
+        priority,
+      )
+      expect(ranks).toHaveLength(3)
+      await Promise.all((await claim(store)).map((one) => store.publish(one, SUCCEEDED)))
+      await Promise.all((await claim(store, 9, 'photo')).map((one) => store.publish(one, SUCCEEDED)))
+    }
+  })
+
   test('twenty open submissions of twenty tenants hold up neither each other nor publications', async () => {
     const { store, second, db } = await openedStores(url, { options: { connections: 25 } })
     await store.accept(submissions(30))

@@ -15,8 +15,8 @@ const COLUMNS = `id, kind, tenant, payload, subject, subject_version, key, state
 export const NOW = 'SELECT job_now(?::bigint) AS "nowMs"'
 
 // submit, submitMany, accept
-export const SUBMIT_ONE = `SELECT now_ms AS "nowMs", rank FROM job_submit_one(?::text, ?::text, ?::text, ?::text, ?::integer,
-  ?::bigint, ?::bigint, ?::text, ?::bigint, ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::bigint)`
+export const SUBMIT_ONE = `SELECT job_submit_one(?::text, ?::text, ?::text, ?::text, ?::integer, ?::bigint, ?::bigint,
+  ?::text, ?::bigint, ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::bigint)::text AS "nowAndRank"`
 export const SUBMIT = `SELECT now_ms AS "nowMs", refusal, refused_at AS "refusedAt", taken, bases::text AS bases,
   costs::text AS costs, repeats FROM job_submit(
   ?::text::text[], ?::text::text[], ?::text::text[], ?::text, ?::text::integer[], ?::text::bigint[], ?::text::bigint[],

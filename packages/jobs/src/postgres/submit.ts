@@ -21,12 +21,6 @@ export interface Acceptance {
   now: () => number | null
 }
 
-/** Null when it is not the common case; then nothing has changed. */
-interface AnswerOfOne {
-  nowMs: number | string | null
-  rank: number | string | null
-}
-
 interface Answer {
   nowMs: number | string
   refusal: 'conflict' | 'tenant' | 'total' | null
@@ -59,11 +53,13 @@ export async function submitAll(
 ): Promise<Submitted[]> {
   if (submissions.length === 0) return []
   const call = new Call(submissions)
-  const { limits, now } = acceptance
   if (call.sent.length === 1 && !call.cut) {
-    const one = (await tx.get<AnswerOfOne>(sql.SUBMIT_ONE, ...call.parametersOfOne(limits, now())))!
-    if (one.nowMs !== null) {
-      return call.answers({ nowMs: Number(one.nowMs), ranks: () => [Number(one.rank)] }, [])
+    const { limits, now } = acceptance
+    const parameters = call.parametersOfOne(limits, now())
+    const { nowAndRank } = (await tx.get<{ nowAndRank: string | null }>(sql.SUBMIT_ONE, ...parameters))!
+    if (nowAndRank !== null) {
+      const [nowMs, rank] = numbersOf(nowAndRank) as [number, number]
+      return call.answers({ nowMs, ranks: () => [rank] }, [])
     }
   }
   return submitCall(tx, call, acceptance)
@@ -105,7 +101,7 @@ class Call {
     for (const one of submissions) {
       const { tenant, operationId, payload, priority = 0 } = one
       const hash = operationId === undefined ? null : payloadHash(payload)
-      if (hash !== null) {
+      if (hash !== null && submissions.length > 1) {
         const operation = JSON.stringify([tenant, operationId])
         const earlier = operations.get(operation)
         if (earlier !== undefined && this.#hashes[earlier] !== hash) {

@@ -136,6 +136,7 @@ CREATE TABLE job_tenants (
   tenant text COLLATE "C" PRIMARY KEY,
   cost bigint NOT NULL DEFAULT 1000,
   entered bigint NOT NULL DEFAULT 0,
+  left_seen bigint NOT NULL DEFAULT 0,
   last_rank bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE TABLE job_ranks (
@@ -146,21 +147,21 @@ CREATE TABLE job_ranks (
 );
 
 -- Where the jobs that wait begin, for each kind and priority: those of lower rank have been taken. They leave dead entries
--- in jobs_claimable until a vacuum, and to walk past 100,000 of them takes as long as to claim 100 jobs. Only a hint:
--- "uses" counts claims that have trusted it; after 32 of them, or when one finds nothing, the next looks from the very
--- beginning. At 32 that look costs a claim a tenth more with a million dead entries; a job behind the head waits for
--- half a second of a busy fleet.
+-- in jobs_claimable until a vacuum, and to walk past 100,000 of them takes as long as to claim 100 jobs. Only a hint: it is
+-- trusted for a second, then, or when one finds nothing, a claim looks from the very beginning. A job that is behind the
+-- head, because its submission committed late, waits for that.
 CREATE TABLE job_heads (
   kind text COLLATE "C" NOT NULL,
   priority smallint NOT NULL,
   rank bigint NOT NULL,
-  uses integer NOT NULL,
+  trusted_until_ms bigint NOT NULL,
   PRIMARY KEY (kind, priority)
 ) WITH (fillfactor = 20);
 
 -- Bounds (J8). A tenant's pending jobs are those that entered (one row, locked by whoever submits) less those that left.
 -- Who ends a job must never wait for somebody's open submission, so what left is kept in as many rows as have ever been
--- written at once: take one that nobody holds, or add one.
+-- written at once: take one that nobody holds, or add one. "left_seen" is how many had left when a submission last
+-- looked: while that is room enough, none looks again.
 CREATE TABLE job_leavers (
   tenant text COLLATE "C" NOT NULL,
   row integer NOT NULL,

@@ -85,13 +85,13 @@ BEGIN
   IF EXISTS (SELECT FROM job_resting r WHERE r.until_ms > p_now) THEN PERFORM pg_notify('garner_jobs', ''); END IF;
 END $$;
 
--- Accepts one job in the common case; null when it is not that (a new tenant, a repeat, no room), and then nothing has
--- changed and job_submit is to be asked.
+-- Accepts one job in the common case, and answers when and with which rank; null when it is not that (a new tenant, a
+-- repeat, no room), and then nothing has changed and job_submit is to be asked.
 CREATE FUNCTION job_submit_one(
   p_id text, p_kind text, p_tenant text, p_payload text, p_priority integer, p_run_at_ms bigint, p_deadline_ms bigint,
   p_subject text, p_version bigint, p_key text, p_operation text, p_hash text,
-  p_per_tenant bigint, p_total bigint, p_now bigint, OUT now_ms bigint, OUT rank bigint
-) LANGUAGE plpgsql
+  p_per_tenant bigint, p_total bigint, p_now bigint
+) RETURNS bigint[] LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
   v_now bigint := job_now(p_now);
@@ -99,12 +99,19 @@ DECLARE
   v_cost bigint;
   v_is_repeat boolean := false;
 BEGIN
-  UPDATE job_tenants t SET entered = t.entered + 1, last_rank = t.cost + greatest(t.last_rank,
-    (SELECT c.virtual_time FROM job_clock c WHERE c.priority = 0))
-  WHERE t.tenant = p_tenant COLLATE "C" AND p_priority = 0 AND t.entered - p_per_tenant <
-    coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = p_tenant COLLATE "C"), 0)
-  RETURNING t.last_rank, t.cost INTO v_rank, v_cost;
-  IF NOT FOUND THEN RETURN; END IF;
+  FOR v_look IN 1 .. 2 LOOP
+    UPDATE job_tenants t SET entered = t.entered + 1, last_rank = t.cost + greatest(t.last_rank,
+      (SELECT c.virtual_time FROM job_clock c WHERE c.priority = 0))
+    WHERE t.tenant = p_tenant COLLATE "C" AND p_priority = 0 AND t.entered - t.left_seen < p_per_tenant
+    RETURNING t.last_rank, t.cost INTO v_rank, v_cost;
+    EXIT WHEN FOUND;
+    IF v_look = 1 THEN
+      UPDATE job_tenants t SET left_seen = s.count
+      FROM (SELECT sum(l.count) AS count FROM job_leavers l WHERE l.tenant = p_tenant COLLATE "C") AS s
+      WHERE t.tenant = p_tenant COLLATE "C" AND p_priority = 0 AND t.left_seen < s.count;
+    END IF;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+  END LOOP;
   IF p_operation IS NOT NULL THEN
     INSERT INTO job_operations (created_at_ms, tenant, operation_id, payload_hash, job_id)
       VALUES (v_now, p_tenant, p_operation, p_hash, p_id) ON CONFLICT DO NOTHING;
@@ -123,13 +130,12 @@ BEGIN
         (coalesce(p_run_at_ms, 0) > v_now)::integer, v_now, p_deadline_ms, v_now + p_deadline_ms, p_subject, p_version,
         p_key, p_operation, v_rank);
       IF EXISTS (SELECT FROM job_resting r WHERE r.until_ms > v_now) THEN PERFORM pg_notify('garner_jobs', ''); END IF;
-      now_ms := v_now;
-      rank := v_rank;
-      RETURN;
+      RETURN ARRAY[v_now, v_rank];
     END IF;
     DELETE FROM job_operations o WHERE o.tenant = p_tenant COLLATE "C" AND o.operation_id = p_operation COLLATE "C";
   END IF;
   UPDATE job_tenants t SET entered = t.entered - 1, last_rank = v_rank - v_cost WHERE t.tenant = p_tenant COLLATE "C";
+  RETURN NULL;
 END $$;
 
 -- Accepts all of the given jobs or none.
@@ -165,14 +171,16 @@ BEGIN
   -- The tenants' rows are the locks: of their bounds, their ranks and their operation ids.
   IF v_is_one_line THEN
     LOOP
-      SELECT t.entered - coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = t.tenant), 0), ARRAY[t.cost],
-        ARRAY[greatest(0, c.virtual_time, CASE p_line_priorities[1] WHEN 0 THEN t.last_rank ELSE (
-          SELECT r.last_rank FROM job_ranks r WHERE r.tenant = t.tenant AND r.priority = p_line_priorities[1]) END)]
-      INTO taken, costs, bases FROM job_tenants t LEFT JOIN job_clock c ON c.priority = p_line_priorities[1]
-      WHERE t.tenant = p_line_tenants[1] COLLATE "C" FOR UPDATE OF t;
+      PERFORM FROM job_tenants t WHERE t.tenant = p_line_tenants[1] COLLATE "C" FOR UPDATE;
       EXIT WHEN FOUND;
       INSERT INTO job_tenants (tenant) VALUES (p_line_tenants[1]) ON CONFLICT DO NOTHING;
     END LOOP;
+    -- Not in one with the lock: a statement that has waited for a row sees the others as they were before.
+    SELECT t.entered - coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = t.tenant), 0),
+      ARRAY[t.cost], ARRAY[greatest(0, c.virtual_time, CASE p_line_priorities[1] WHEN 0 THEN t.last_rank ELSE (
+        SELECT r.last_rank FROM job_ranks r WHERE r.tenant = t.tenant AND r.priority = p_line_priorities[1]) END)]
+    INTO taken, costs, bases FROM job_tenants t LEFT JOIN job_clock c ON c.priority = p_line_priorities[1]
+    WHERE t.tenant = p_line_tenants[1] COLLATE "C";
   ELSE
     v_tenants := ARRAY(SELECT DISTINCT u.tenant COLLATE "C" FROM unnest(p_line_tenants) AS u(tenant) ORDER BY 1);
     INSERT INTO job_tenants (tenant) SELECT u.tenant FROM unnest(v_tenants) AS u(tenant)

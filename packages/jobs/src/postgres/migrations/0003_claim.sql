@@ -99,22 +99,27 @@ BEGIN
   IF v_kinds IS NOT NULL THEN PERFORM job_doubt_heads(v_kinds, v_priorities, v_ranks); END IF;
 END $$;
 
+-- Whether a head is known to be where the jobs that wait begin; also after the clock was set back.
+CREATE FUNCTION job_trusts(p_head job_heads, p_now bigint) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_head.trusted_until_ms - p_now BETWEEN 1 AND 1000
+$$;
+
 -- From where to where a claim looks for the jobs of these kinds, in order of priority: from the heads that are known, or
 -- from the very beginning.
-CREATE FUNCTION job_ranges(p_kinds text[], p_is_full boolean)
+CREATE FUNCTION job_ranges(p_kinds text[], p_is_full boolean, p_now bigint)
 RETURNS TABLE (kind text, from_priority integer, from_rank bigint, to_priority integer) LANGUAGE sql STABLE AS $$
   SELECT u.kind COLLATE "C", -32768, -1::bigint, coalesce(min(h.priority) - 1, 32767)
   FROM unnest(p_kinds) AS u(kind)
-  LEFT JOIN job_heads h ON h.kind = u.kind COLLATE "C" AND h.uses < 32 AND NOT p_is_full GROUP BY u.kind
+  LEFT JOIN job_heads h ON h.kind = u.kind COLLATE "C" AND job_trusts(h, p_now) AND NOT p_is_full GROUP BY u.kind
   UNION ALL
   SELECT h.kind, h.priority, h.rank, coalesce(lead(h.priority) OVER (PARTITION BY h.kind ORDER BY h.priority) - 1, 32767)
-  FROM job_heads h WHERE h.kind = ANY (p_kinds) AND h.uses < 32 AND NOT p_is_full
+  FROM job_heads h WHERE h.kind = ANY (p_kinds) AND job_trusts(h, p_now) AND NOT p_is_full
   ORDER BY 1, 2
 $$;
 
 -- What a claim has taken moves the heads of its kinds and the virtual times on. A row that another claim is writing stays
 -- as it is: behind, which is safe.
-CREATE FUNCTION job_advance(p_kinds text[], p_priorities smallint[], p_ranks bigint[], p_is_full boolean)
+CREATE FUNCTION job_advance(p_kinds text[], p_priorities smallint[], p_ranks bigint[], p_is_full boolean, p_now bigint)
 RETURNS void LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
@@ -128,12 +133,13 @@ BEGIN
         FOR UPDATE SKIP LOCKED) AS l) AS f
     WHERE c.priority = f.priority AND c.virtual_time < f.rank
   ), heads AS (
-    UPDATE job_heads h SET rank = f.rank, uses = CASE WHEN p_is_full OR h.uses >= 32 THEN 0 ELSE h.uses + 1 END
+    UPDATE job_heads h SET rank = f.rank,
+      trusted_until_ms = CASE WHEN job_trusts(h, p_now) AND NOT p_is_full THEN h.trusted_until_ms ELSE p_now + 1000 END
     FROM (SELECT t.kind, t.priority, t.rank FROM taken t CROSS JOIN LATERAL (SELECT FROM job_heads k
       WHERE k.kind = t.kind COLLATE "C" AND k.priority = t.priority FOR UPDATE SKIP LOCKED) AS l) AS f
     WHERE h.kind = f.kind COLLATE "C" AND h.priority = f.priority
   )
-  INSERT INTO job_heads SELECT t.kind, t.priority, t.rank, 0 FROM taken t
+  INSERT INTO job_heads SELECT t.kind, t.priority, t.rank, p_now + 1000 FROM taken t
   -- Two that both make the row would wait for each other's commit.
   WHERE CASE WHEN NOT EXISTS (SELECT FROM job_heads h WHERE h.kind = t.kind COLLATE "C" AND h.priority = t.priority)
     THEN pg_try_advisory_xact_lock(hashtextextended('garner.heads.' || t.kind, 0)) END
@@ -141,7 +147,7 @@ BEGIN
 END $$;
 
 -- Jobs of these kinds, priorities and ranks have become claimable out of their turn: the next claim shall not look
--- behind them. Waits for nobody; a head that is being moved at this moment is trusted for 32 more claims at the most.
+-- behind them. Waits for nobody; a head that is being moved at this moment stays trusted, for a second at the most.
 CREATE FUNCTION job_doubt_heads(p_kinds text[], p_priorities smallint[], p_ranks bigint[])
 RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
@@ -149,7 +155,7 @@ BEGIN
     SELECT h.kind, h.priority FROM unnest(p_kinds, p_priorities, p_ranks) AS u(kind, priority, rank)
     JOIN job_heads h ON h.kind = u.kind COLLATE "C" AND h.priority = u.priority AND h.rank > u.rank
     FOR UPDATE OF h SKIP LOCKED)
-  UPDATE job_heads h SET uses = 32 FROM behind b WHERE h.kind = b.kind AND h.priority = b.priority;
+  UPDATE job_heads h SET trusted_until_ms = 0 FROM behind b WHERE h.kind = b.kind AND h.priority = b.priority;
 END $$;
 
 -- Claims jobs of kinds without limits, in the given ranges.
@@ -163,7 +169,7 @@ DECLARE
   v_priorities smallint[];
   v_ranks bigint[];
 BEGIN
-  WITH ranges AS MATERIALIZED (SELECT * FROM job_ranges(p_kinds, p_is_full)
+  WITH ranges AS MATERIALIZED (SELECT * FROM job_ranges(p_kinds, p_is_full, p_now)
   ), shares AS (
     SELECT p_kinds[1] AS kind, p_limit AS count WHERE cardinality(p_kinds) = 1
     UNION ALL
@@ -183,7 +189,7 @@ BEGIN
   SELECT array_agg(p.tid), array_agg(p.kind), array_agg(p.priority), array_agg(p.rank)
   INTO v_tids, v_kinds, v_priorities, v_ranks FROM picked p;
   IF v_tids IS NULL THEN RETURN; END IF;
-  PERFORM job_advance(v_kinds, v_priorities, v_ranks, p_is_full);
+  PERFORM job_advance(v_kinds, v_priorities, v_ranks, p_is_full, p_now);
   RETURN QUERY UPDATE jobs j SET state = 'running', epoch = j.epoch + 1, attempt = j.attempt + 1, worker = p_worker,
     started_at_ms = p_now, lease_until_ms = p_now + p_lease_ms
   WHERE j.ctid = ANY (v_tids) RETURNING j.*;
@@ -209,7 +215,7 @@ BEGIN
     SELECT array_agg(CASE WHEN u.concurrency IS NOT NULL THEN greatest(0, u.concurrency
       - (SELECT count(*) FROM jobs j WHERE j.state = 'running' AND j.kind = u.kind COLLATE "C")) END) INTO v_rooms
     FROM unnest(p_kinds, p_concurrency) AS u(kind, concurrency);
-    WITH ranges AS MATERIALIZED (SELECT * FROM job_ranges(p_kinds, p_is_full)
+    WITH ranges AS MATERIALIZED (SELECT * FROM job_ranges(p_kinds, p_is_full, p_now)
     ), shares AS (
       SELECT f.kind, count(*) AS count FROM (
         SELECT u.kind FROM unnest(p_kinds, v_rooms) AS u(kind, room) CROSS JOIN LATERAL (
@@ -261,7 +267,7 @@ BEGIN
     INTO v_take, v_aside, v_kinds, v_priorities, v_ranks FROM judged d;
     UPDATE jobs j SET hold = 2 WHERE j.ctid = ANY (v_aside);
     IF v_take <> '{}' THEN
-      PERFORM job_advance(v_kinds, v_priorities, v_ranks, p_is_full);
+      PERFORM job_advance(v_kinds, v_priorities, v_ranks, p_is_full, p_now);
       RETURN QUERY UPDATE jobs j SET state = 'running', epoch = j.epoch + 1, attempt = j.attempt + 1, worker = p_worker,
         started_at_ms = p_now, lease_until_ms = p_now + p_lease_ms
       WHERE j.ctid = ANY (v_take) RETURNING j.*;
@@ -343,7 +349,7 @@ DECLARE
   v_at bigint;
 BEGIN
   SELECT min(CASE
-    WHEN EXISTS (SELECT FROM job_ranges(ARRAY[u.kind], false) r CROSS JOIN LATERAL (SELECT FROM jobs j
+    WHEN EXISTS (SELECT FROM job_ranges(ARRAY[u.kind], false, v_now) r CROSS JOIN LATERAL (SELECT FROM jobs j
         WHERE j.state = 'ready' AND j.hold = 0 AND j.kind = u.kind COLLATE "C" AND j.priority <= r.to_priority
           AND (j.priority, j.rank) >= (r.from_priority, r.from_rank) ORDER BY j.priority, j.rank LIMIT 1) AS c)
       OR EXISTS (SELECT FROM jobs j WHERE j.state = 'ready' AND j.hold = 0 AND j.kind = u.kind COLLATE "C") THEN 0

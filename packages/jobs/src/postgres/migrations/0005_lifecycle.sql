@@ -91,11 +91,12 @@ BEGIN
     PERFORM job_announce(v_now);
     RETURN;
   END IF;
+  PERFORM FROM job_tenants t WHERE t.tenant = v_job.tenant FOR UPDATE;
   SELECT t.entered - coalesce((SELECT sum(l.count::double precision) FROM job_leavers l WHERE l.tenant = t.tenant), 0),
     t.cost + greatest(0, c.virtual_time, CASE v_job.priority WHEN 0 THEN t.last_rank ELSE (
       SELECT r.last_rank FROM job_ranks r WHERE r.tenant = t.tenant AND r.priority = v_job.priority) END)
   INTO taken, v_rank FROM job_tenants t LEFT JOIN job_clock c ON c.priority = v_job.priority
-  WHERE t.tenant = v_job.tenant FOR UPDATE OF t;
+  WHERE t.tenant = v_job.tenant;
   IF p_is_bounded AND taken >= p_per_tenant THEN
     refusal := 'tenant';
     RETURN;
