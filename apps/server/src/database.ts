@@ -4,6 +4,7 @@ import { jobsMigrations } from '@garner/jobs/sqlite'
 import type { Config } from './config.ts'
 import { createAroundCommit } from './faults.ts'
 import { accountsMigrations } from './features/accounts/migrations.ts'
+import { mealsMigrations } from './features/meals/migrations.ts'
 import { readingMigrations } from './features/reading/migrations.ts'
 import { serverMigrations } from './idempotency.ts'
 
@@ -13,6 +14,7 @@ export const MIGRATIONS: MigrationSet[] = [
   accountsMigrations,
   serverMigrations,
   readingMigrations,
+  mealsMigrations,
 ]
 
 /** Opens the configured database. Errors: StoreUnavailable. */

@@ -75,7 +75,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   const { path = ':memory:', isDemo = false, busyMs = 2_000, idPrefix = 'id' } = options
   // Better Auth looks at the machine's own clock for the life of a session, so this one starts there.
   const clock = new WatchedClock(systemClock().nowMs())
-  const db = openSqlite({ path, clock, busyMs })
+  // In real time: two servers on one file wait for each other's lock, and nobody moves this test's clock meanwhile.
+  const db = openSqlite({ path, clock: systemClock(), busyMs })
   await migrate(db, [serverMigrations, accountsMigrations], clock)
   const changes: Changed[] = []
   const purged: string[] = []
