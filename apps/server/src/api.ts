@@ -13,6 +13,27 @@ export type {
   Welcome,
 } from './features/accounts/schemas.ts'
 export type {
+  Basis,
+  CreatedShare,
+  CreateShare,
+  Day,
+  DayList,
+  EditMeal,
+  Goals,
+  Meal,
+  MealItem,
+  MealNutrients,
+  Nutrient,
+  PutGoals,
+  Share,
+  SharedDiary,
+  ShareList,
+  Totals,
+  VisionAllowance,
+  WriteItem,
+  WriteMeal,
+} from './features/meals/book/schemas.ts'
+export type {
   Bookmark,
   BookmarkDetail,
   BookmarkList,

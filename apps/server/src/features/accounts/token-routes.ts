@@ -6,7 +6,7 @@ import { forbidden, notFound } from '../../problem.ts'
 import type { AccountRead } from './account-read.ts'
 import { plainName } from './plain-text.ts'
 import { type ApiToken, ApiTokenList, CreateApiToken, type CreatedApiToken } from './schemas.ts'
-import type { Seal } from './seal.ts'
+import type { Seal } from '../../seal.ts'
 import type { ApiTokens, TokenRow } from './tokens.ts'
 
 export interface TokenRouteOptions {

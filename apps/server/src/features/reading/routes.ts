@@ -30,7 +30,7 @@ import {
   SaveBookmark,
   type SavedBookmark,
 } from './schemas.ts'
-import { cleanLine, cleanText } from './text.ts'
+import { cleanLine, cleanText } from '../../text.ts'
 
 export interface ReadingDeps extends LinkDeps {
   db: Database
