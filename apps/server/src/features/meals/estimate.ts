@@ -1,3 +1,5 @@
+import type { UnusableReason } from '../../outbound/vision.ts'
+
 /** The five nutrients of a meal or an item, for the portion; null is unknown, and unknown is not zero. */
 export interface Nutrients {
   energy_kcal: number | null
@@ -27,3 +29,12 @@ export interface Estimate {
   /** False: the picture shows no food, and the description says what it shows. */
   isFood: boolean
 }
+
+/**
+ * What came of a photo's description, with the food table's amounts where its match is sure (food/with-table.ts).
+ * `no-amounts`: the words are kept and every amount is null. `unusable`: nothing is kept but the placeholder.
+ */
+export type Outcome =
+  | { outcome: 'estimated'; estimate: Estimate }
+  | { outcome: 'no-amounts'; estimate: Estimate; reason: 'not_food' | 'absurd_amounts' | 'all_zero' }
+  | { outcome: 'unusable'; reason: UnusableReason }
