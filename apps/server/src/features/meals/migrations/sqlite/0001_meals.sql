@@ -98,8 +98,10 @@ CREATE TABLE shares (
   -- The first and last day shown; null: no bound on that side.
   from_date TEXT,
   to_date TEXT,
+  with_photos INTEGER NOT NULL,
   expires_at_ms INTEGER NOT NULL,
   views INTEGER NOT NULL DEFAULT 0,
+  last_view_at_ms INTEGER,
   created_at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX shares_of_user ON shares (user_id, created_at_ms);
