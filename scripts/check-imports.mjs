@@ -69,8 +69,10 @@ function against(path, imported) {
     if (to?.part === 'feature') return 'outbound knows no feature'
     if (own && own !== '@garner/db') return 'outbound knows no library but @garner/db'
   } else if (from.part === 'web') {
+    // The one piece of shared code: pure rules, bundled, so that browser and server read a photo's time alike.
+    if (name === '@garner/server/taken') return undefined
     if (own && name !== '@garner/server/api')
-      return 'the browser client knows the server by HTTP and by @garner/server/api'
+      return 'the browser client knows the server by HTTP, by @garner/server/api and by @garner/server/taken'
     if (own && !isTypeOnly) return 'the browser client takes types from the server, never code (import type)'
   } else if (from.part === 'package') {
     if (own === '@garner/server' || own === '@garner/web') return 'libraries know nothing of the applications'
