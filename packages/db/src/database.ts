@@ -19,6 +19,14 @@ export interface Transaction extends Queryable {
    * Errors: ConstraintViolation; StoreUnavailable (the whole transaction is then rolled back).
    */
   run(sql: string, ...params: Value[]): Promise<{ changes: number }>
+  /**
+   * Waits until no other open transaction has this turn, and has it until it ends: what it looks for from now on,
+   * nobody of the same name adds or takes away meanwhile. For what no unique key can say. At once in SQLite, where
+   * transactions run one after the other anyway.
+   * Whoever takes several takes them in a fixed order; else two wait for each other, and one of them is run again.
+   * Errors: StoreUnavailable (busy) when the turn does not come.
+   */
+  takeTurn(name: string): Promise<void>
   /** Calls `then` once the transaction is durable; never if it is rolled back. For hints, not for work. */
   afterCommit(then: () => void): void
 }

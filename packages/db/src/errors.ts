@@ -35,6 +35,28 @@ export class SchemaMismatch extends Error {
   }
 }
 
+/**
+ * Thrown by a transaction's work when what it has read was changed by somebody else before it could write: the
+ * transaction is rolled back and run again, as after a deadlock. Never happens in SQLite, where nobody else writes
+ * meanwhile. Lost over and over, or in a transaction that runs once, it comes out as StoreUnavailable (busy).
+ */
+export class LostRace extends Error {
+  readonly code = 'LOST_RACE'
+  constructor(over: string) {
+    super(`Somebody else has changed ${over} meanwhile.`)
+    this.name = 'LostRace'
+  }
+}
+
+/** A text that PostgreSQL cannot hold: one with a NUL character. Nothing that is stored there can equal it either. */
+export class UnstorableText extends Error {
+  readonly code = 'UNSTORABLE_TEXT'
+  constructor(cause: unknown) {
+    super('A text with a NUL character was to be stored or looked for.', { cause })
+    this.name = 'UnstorableText'
+  }
+}
+
 /** A transaction was used after it ended, or held open longer than it may. A bug in the caller. */
 export class TransactionClosed extends Error {
   readonly code = 'TRANSACTION_CLOSED'

@@ -2,9 +2,11 @@ export { type Clock, ManualClock, systemClock } from './clock.ts'
 export type { Around, Database, Queryable, Row, Transaction, Value } from './database.ts'
 export {
   ConstraintViolation,
+  LostRace,
   SchemaMismatch,
   StoreUnavailable,
   TransactionClosed,
   type UnavailableReason,
+  UnstorableText,
 } from './errors.ts'
 export { type MigrationSet, migrate, pendingMigrations } from './migrate.ts'

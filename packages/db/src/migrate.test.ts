@@ -13,7 +13,7 @@ const FIRST =
   '-- The notes.\nCREATE TABLE notes (n INTEGER PRIMARY KEY, text TEXT);\nCREATE INDEX notes_by_text ON notes (text);\n'
 const SECOND = "INSERT INTO notes (text) VALUES ('from the second');\n"
 
-function setOf(files: Record<string, string>, name = 'notes'): MigrationSet {
+function setOf(files: Record<string, string>, name = 'notes'): MigrationSet & { dir: string } {
   const dir = join(temporaryDir(), name)
   mkdirSync(dir)
   for (const [file, sql] of Object.entries(files)) writeFileSync(join(dir, file), sql)
@@ -36,6 +36,14 @@ test('files are applied once, in the order of their numbers, and recorded', asyn
     { name: 'notes/0001_notes.sql', applied_at_ms: clock.nowMs() },
     { name: 'notes/0002_fill.sql', applied_at_ms: clock.nowMs() },
   ])
+})
+
+test('where the dialects have a folder each, the database says which', async () => {
+  const db = memory()
+  const [ours, other] = [setOf({ '0001_a.sql': FIRST }), setOf({ '0001_a.sql': 'nonsense' }, 'notes')]
+  const set = { name: 'notes', dir: { sqlite: ours.dir, postgres: other.dir } }
+  expect(await migrate(db, [set], clock)).toEqual(['notes/0001_a.sql'])
+  expect(await pendingMigrations(db, [set])).toEqual([])
 })
 
 test('a new file is applied to a database that has the old ones', async () => {
@@ -123,6 +131,7 @@ function breaking(db: Database, sql: string): Database {
             if (text.startsWith(sql)) throw new StoreUnavailable('injected', 'testing')
             return tx.run(text, ...params)
           },
+          takeTurn: (name) => tx.takeTurn(name),
           afterCommit: (then) => tx.afterCommit(then),
         }
         return work(broken)

@@ -6,10 +6,10 @@ import type { Database, Queryable } from './database.ts'
 import { SchemaMismatch } from './errors.ts'
 import { statementsOf } from './statements.ts'
 
-/** A package's or feature's own numbered SQL files, `0001_name.sql`, one folder per dialect. */
+/** A package's or feature's own numbered SQL files, `0001_name.sql`; one folder, or one per dialect. */
 export interface MigrationSet {
   name: string
-  dir: string
+  dir: string | Record<Database['dialect'], string>
 }
 
 interface Migration {
@@ -29,7 +29,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS migrations (
  * Errors: SchemaMismatch when an applied file was edited, or the database is newer than the program.
  */
 export async function migrate(db: Database, sets: MigrationSet[], clock: Clock): Promise<string[]> {
-  const wanted = sets.flatMap(filesOf)
+  const wanted = sets.flatMap((one) => filesOf(one, db.dialect))
   // Looking first: a start with nothing to do must not wait for, or fail at, another process's write lock.
   if (await isUpToDate(db, sets, wanted)) return []
   await db.transaction(async (tx) => {
@@ -67,7 +67,7 @@ async function takeTurn(db: Database, tx: Queryable): Promise<void> {
 
 /** Names of the files that are not applied yet; empty when the database is ready. */
 export async function pendingMigrations(db: Database, sets: MigrationSet[]): Promise<string[]> {
-  const names = sets.flatMap(filesOf).map((one) => `${one.set}/${one.file}`)
+  const names = sets.flatMap((set) => filesOf(set, db.dialect)).map((one) => `${one.set}/${one.file}`)
   if (!(await hasTable(db))) return names
   const rows = await db.read.all<{ name: string }>('SELECT name FROM migrations')
   const known = new Set(rows.map((row) => row.name))
@@ -99,7 +99,8 @@ async function hasTable(db: Database): Promise<boolean> {
   return found !== undefined
 }
 
-function filesOf({ name, dir }: MigrationSet): Migration[] {
+function filesOf({ name, dir: dirs }: MigrationSet, dialect: Database['dialect']): Migration[] {
+  const dir = typeof dirs === 'string' ? dirs : dirs[dialect]
   return readdirSync(dir)
     .filter((file) => /^\d{4}_.*\.sql$/.test(file))
     .sort()

@@ -9,7 +9,13 @@ import {
 } from '../../testing/postgres.ts'
 import { driven } from '../../testing/temporary.ts'
 import { ManualClock, systemClock } from '../clock.ts'
-import { ConstraintViolation, StoreUnavailable, TransactionClosed } from '../errors.ts'
+import {
+  ConstraintViolation,
+  LostRace,
+  StoreUnavailable,
+  TransactionClosed,
+  UnstorableText,
+} from '../errors.ts'
 import { openPostgres, type PostgresOptions, type PostgresTransaction } from './database.ts'
 
 let url: string
@@ -143,6 +149,55 @@ describeOnPostgres('openPostgres', () => {
     expect(refused).toHaveLength(1)
     expect(refused[0]!.reason).toMatchObject({ code: 'STORE_UNAVAILABLE', reason: 'busy' })
     expect((await texts()).sort()).toEqual(['a!', 'b!'])
+  })
+
+  test('a transaction that has lost a race is run again; one that loses every time says busy', async () => {
+    const db = opened()
+    let tries = 0
+    await db.transaction(async (tx) => {
+      await insert(tx, `try ${++tries}`)
+      if (tries < 3) throw new LostRace('a note')
+    })
+    expect(await texts()).toEqual(['try 3'])
+    const losing = db.transaction(async (tx) => {
+      await insert(tx, `lost ${++tries}`)
+      throw new LostRace('a note')
+    })
+    await expect(losing).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: 'busy' })
+    expect(await texts()).toEqual(['try 3'])
+  })
+
+  test('turns of one name are taken one after the other, until each transaction has ended; others go on', async () => {
+    const [db, other] = [opened(), opened()]
+    const order: string[] = []
+    const hasTurn = Promise.withResolvers<void>()
+    const mayEnd = Promise.withResolvers<void>()
+    const first = db.transaction(async (tx) => {
+      await tx.takeTurn('notes of alice')
+      hasTurn.resolve()
+      await mayEnd.promise
+      await insert(tx, 'first')
+      order.push('first')
+    })
+    await hasTurn.promise
+    const second = other.transaction(async (tx) => {
+      await tx.takeTurn('notes of alice')
+      order.push(`second sees ${(await tx.all('SELECT 1 FROM notes')).length}`)
+    })
+    await other.transaction((tx) => tx.takeTurn('notes of bob'))
+    order.push('bob')
+    mayEnd.resolve()
+    await Promise.all([first, second])
+    expect(order).toEqual(['bob', 'first', 'second sees 1'])
+  })
+
+  test('a NUL character is neither stored nor found, and says so', async () => {
+    const db = opened()
+    await expect(db.transaction((tx) => insert(tx, 'a\0b'))).rejects.toBeInstanceOf(UnstorableText)
+    await expect(db.read.get('SELECT 1 FROM notes WHERE text = ?', '\0')).rejects.toBeInstanceOf(
+      UnstorableText,
+    )
+    expect(await texts()).toEqual([])
   })
 
   test('a statement that takes too long is given up, and the connection goes on', async () => {

@@ -16,6 +16,7 @@ import {
 import { IDLE_MAX_MS, Uses } from './watch.ts'
 
 export { numbered } from './placeholders.ts'
+export { TAKE_TURN } from './transaction.ts'
 export type { Listener, OwnTransaction, PostgresTransaction }
 
 export interface PostgresOptions {

@@ -1,4 +1,10 @@
-import { ConstraintViolation, StoreUnavailable, type UnavailableReason } from '../errors.ts'
+import {
+  ConstraintViolation,
+  LostRace,
+  StoreUnavailable,
+  type UnavailableReason,
+  UnstorableText,
+} from '../errors.ts'
 
 /** SQLSTATE codes and classes, from https://www.postgresql.org/docs/15/errcodes-appendix.html. */
 const REASONS: Record<string, UnavailableReason> = {
@@ -33,7 +39,7 @@ export function codeOf(error: unknown): string | undefined {
 
 /** A conflict with another transaction that ran at the same time: the same work may go through the next time. */
 export function isConflict(error: unknown): boolean {
-  return RETRYABLE.has(codeOf(error) ?? '')
+  return error instanceof LostRace || RETRYABLE.has(codeOf(error) ?? '')
 }
 
 /** Whether the connection is gone, so that what it was doing may or may not have been done. */
@@ -46,6 +52,7 @@ export function isLost(error: unknown): boolean {
 /** The error as StoreUnavailable if it means that the database could not work, else undefined. */
 export function unavailable(error: unknown, doing: string): StoreUnavailable | undefined {
   if (error instanceof StoreUnavailable) return error
+  if (error instanceof LostRace) return new StoreUnavailable('busy', doing, error)
   const code = codeOf(error)
   const reason =
     (code !== undefined && (REASONS[code] ?? REASONS[code.slice(0, 2)])) || (isLost(error) && 'missing')
@@ -59,5 +66,6 @@ export function translated(error: unknown, doing: string): unknown {
     const kind = code === '23505' ? 'unique' : code === '23503' ? 'foreign-key' : 'other'
     return new ConstraintViolation(kind, error)
   }
+  if (code === '22021') return new UnstorableText(error)
   return unavailable(error, doing) ?? error
 }

@@ -8,7 +8,7 @@ import { SchemaMismatch } from '../errors.ts'
 import { type MigrationSet, migrate, pendingMigrations } from '../migrate.ts'
 import { openPostgres } from './database.ts'
 
-function setOf(files: Record<string, string>): MigrationSet {
+function setOf(files: Record<string, string>): MigrationSet & { dir: string } {
   const dir = join(temporaryDir(), 'notes')
   mkdirSync(dir)
   for (const [file, sql] of Object.entries(files)) writeFileSync(join(dir, file), sql)

@@ -26,6 +26,9 @@ export interface OwnTransaction extends PostgresTransaction {
   hold(): () => void
 }
 
+/** Ends with the transaction. Two names of one hash share a turn, which costs them a wait and nothing else. */
+export const TAKE_TURN = 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))'
+
 /** What a transaction and its owner know of each other. */
 export interface Seal extends Use {
   /** Why it may not be used any more. */
@@ -92,6 +95,9 @@ export function transactionOn(deps: TransactionDeps, seal: Seal): OwnTransaction
     all: async <R>(sql: string, ...params: Value[]) => (await run<R>(sql, params)).rows,
     get: async <R>(sql: string, ...params: Value[]) => (await run<R>(sql, params)).rows[0],
     run: async (sql, ...params) => ({ changes: (await run(sql, params)).changes }),
+    async takeTurn(name) {
+      await run(TAKE_TURN, [name])
+    },
     async last<R>(sql: string, ...params: Value[]) {
       const answer = run<R>(sql, params)
       seal.closed = 'it is being committed'

@@ -44,6 +44,8 @@ export class SqliteTransaction implements Transaction {
     return this.sync.run(sql, ...params)
   }
 
+  async takeTurn(): Promise<void> {}
+
   afterCommit(then: () => void): void {
     this.#seal.hooks.push(then)
   }

@@ -1,5 +1,5 @@
 import type { Transaction, Value } from '@garner/db'
-import { numbered } from '@garner/db/postgres'
+import { numbered, TAKE_TURN } from '@garner/db/postgres'
 
 /**
  * The caller's own transaction, from whichever library it comes, as one that this store can submit, cancel and repair
@@ -18,6 +18,9 @@ function transactionOf(
     get: async <R>(sql: string, ...params: Value[]) =>
       (await query(numbered(sql), params)).rows[0] as R | undefined,
     run: async (sql, ...params) => ({ changes: (await query(numbered(sql), params)).changes }),
+    async takeTurn(name) {
+      await query(numbered(TAKE_TURN), [name])
+    },
     afterCommit() {},
   }
 }

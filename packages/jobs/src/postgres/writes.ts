@@ -94,6 +94,7 @@ class Line {
       all: (sql, ...params) => ask(() => tx.all(sql, ...params)),
       get: (sql, ...params) => ask(() => tx.get(sql, ...params)),
       run: (sql, ...params) => ask(() => tx.run(sql, ...params)),
+      takeTurn: (name) => ask(() => tx.takeTurn(name)),
       afterCommit: (then) => tx.afterCommit(then),
     }
     return { place, hasAsked: () => this.#newest >= index }

@@ -150,7 +150,7 @@ async function oldRows(tx: Transaction): Promise<void> {
 async function migrated(): Promise<{ store: SqliteJobStore; db: Database; clock: ManualClock }> {
   const dir = mkdtempSync(join(tmpdir(), 'garner-jobs-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
-  copyFileSync(join(jobsMigrations.dir, '0001_jobs.sql'), join(dir, '0001_jobs.sql'))
+  copyFileSync(join(jobsMigrations.dir as string, '0001_jobs.sql'), join(dir, '0001_jobs.sql'))
   const db = openSqlite({ path: ':memory:', clock: systemClock() })
   onTestFinished(() => db.close())
   const clock = new ManualClock(T + 10_000)
