@@ -15,7 +15,8 @@ CREATE TABLE photo_entries (
   date TEXT NOT NULL,
   time TEXT NOT NULL,
   seconds TEXT NOT NULL,
-  offset TEXT,
+  -- "offset" alone is a reserved word of PostgreSQL.
+  utc_offset TEXT,
   time_source TEXT NOT NULL,
   is_guess INTEGER NOT NULL,
   -- The photo's marks (photo/same-photo.ts). "look" is null while it is being normalised.
