@@ -7,9 +7,7 @@ CREATE TABLE photo_entries (
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
   job_id TEXT NOT NULL,
   -- What its person sees: waiting until it has ended; while it waits, the job says more.
-  -- 'receiving': its place among the duplicates and in the bound is taken, its blob is not durable yet; never shown, and
-  -- swept when the process that received it is gone.
-  state TEXT NOT NULL CHECK (state IN ('receiving', 'waiting', 'logged', 'placeholder', 'dead', 'discarded')),
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'logged', 'placeholder', 'dead', 'discarded')),
   -- Why it ended so, as a word of ours: 'allowance_exhausted', 'no_provider', 'refused', …
   reason TEXT,
   date TEXT NOT NULL,
@@ -19,7 +17,7 @@ CREATE TABLE photo_entries (
   utc_offset TEXT,
   time_source TEXT NOT NULL,
   is_guess INTEGER NOT NULL,
-  -- The photo's marks (photo/same-photo.ts). "look" is null while it is being normalised.
+  -- The photo's marks (photo/same-photo.ts). "look" is null for a picture without anything to tell it by.
   digest TEXT NOT NULL,
   look TEXT,
   capture_stamp TEXT,
@@ -31,6 +29,7 @@ CREATE TABLE photo_entries (
   is_forced INTEGER NOT NULL,
   -- Its meal was deleted by its person: neither comes back, and the photo may be logged anew.
   is_deleted INTEGER NOT NULL DEFAULT 0,
+  -- Tries that have failed; 0 again when its person asks for more.
   attempts INTEGER NOT NULL DEFAULT 0,
   last_error TEXT,
   next_try_at_ms INTEGER,
