@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import type { MigrationSet, Queryable, Transaction } from '@garner/db'
 import { type Json, OperationConflict, payloadHash } from '@garner/jobs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { foldersOf } from './migrations.ts'
 import { badRequest } from './problem.ts'
 
 /**
@@ -16,7 +16,7 @@ import { badRequest } from './problem.ts'
 /** The server's own tables, beside those of its features. */
 export const serverMigrations: MigrationSet = {
   name: 'server',
-  dir: fileURLToPath(new URL('./migrations/sqlite', import.meta.url)),
+  dir: foldersOf(import.meta.url),
 }
 
 /** 7 days, as for operations of jobs: longer than a phone with an unsent save stays offline. */

@@ -10,3 +10,4 @@ export {
   UnstorableText,
 } from './errors.ts'
 export { type MigrationSet, migrate, pendingMigrations } from './migrate.ts'
+export { oneOf } from './one-of.ts'

@@ -87,7 +87,7 @@ export class Deletion {
     const who = await person(tx, userId)
     if (who?.role !== 'admin') return
     const others = await tx.get<{ people: number; admins: number }>(
-      `SELECT count(*) AS people, coalesce(sum(role = 'admin' AND status = 'approved'), 0) AS admins
+      `SELECT count(*) AS people, count(*) FILTER (WHERE role = 'admin' AND status = 'approved') AS admins
        FROM users WHERE id <> ? AND demo = ?`,
       userId,
       this.#options.isDemo ? 1 : 0,

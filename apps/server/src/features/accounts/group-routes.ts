@@ -33,6 +33,8 @@ export interface GroupRouteOptions {
   /** How much is in each group for this person, from the feature that has it. A group left out counts as empty. */
   countsOf: (userId: string, groupIds: string[]) => Promise<Map<string, GroupCounts>>
   changed: (tx: Transaction, change: Changed) => void
+  /** In the transaction that changes whose read marks the members of a group see. */
+  marksShown: (tx: Transaction, groupId: string) => Promise<void>
 }
 
 const GroupPath = Type.Object({ id: Type.String({ maxLength: 64 }) })
@@ -41,7 +43,7 @@ const MemberPath = Type.Object({ id: Type.String({ maxLength: 64 }), user: Type.
 const NOTHING: GroupCounts = { links: 0, unread: 0 }
 
 export function groupRoutes(app: App, options: GroupRouteOptions): void {
-  const { db, clock, ids, read, isDemo, countsOf, changed } = options
+  const { db, clock, ids, read, isDemo, countsOf, changed, marksShown } = options
 
   app.get(
     '/api/groups',
@@ -87,6 +89,7 @@ export function groupRoutes(app: App, options: GroupRouteOptions): void {
       const group = await db.transaction(async (tx) => {
         await mine(tx, userId, groupId)
         await showReads(tx, { userId, groupId, show: request.body.show_reads })
+        await marksShown(tx, groupId)
         changed(tx, { kind: 'group', id: groupId })
         return mine(tx, userId, groupId)
       })
@@ -126,6 +129,7 @@ export function groupRoutes(app: App, options: GroupRouteOptions): void {
     await db.transaction(async (tx) => {
       const group = await mine(tx, userId, groupId)
       if (!(await removeMember(tx, { group, askerId: userId, userId: leaverId }))) throw notFound()
+      await marksShown(tx, groupId)
       changed(tx, { kind: 'group', id: groupId })
       changed(tx, { kind: 'account', id: leaverId })
     })

@@ -1,7 +1,8 @@
-import type { Around, Clock, Database, Queryable } from '@garner/db'
+import type { Around, Clock, Database, Queryable, Transaction } from '@garner/db'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { App } from '../../http.ts'
 import type { Principal } from '../../principal.ts'
+import { makeSeal } from '../../seal.ts'
 import { accountRead } from './account-read.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { authRoutes } from './auth-routes.ts'
@@ -14,7 +15,6 @@ import { defaultGroup, type Membership, membership } from './groups.ts'
 import { Identity } from './identity.ts'
 import { meRoutes } from './me-routes.ts'
 import { claimSetup, isApproved, namesOf } from './people.ts'
-import { makeSeal } from '../../seal.ts'
 import { SessionCookie } from './session-cookie.ts'
 import { tokenRoutes } from './token-routes.ts'
 import { ApiTokens } from './tokens.ts'
@@ -41,6 +41,8 @@ export interface AccountsOptions {
   isDemo: boolean
   purges: Purges
   countsOf: (userId: string, groupIds: string[]) => Promise<Map<string, GroupCounts>>
+  /** In the transaction that changes whose read marks the members of a group see. Left out: nobody has to know. */
+  marksShown?: (tx: Transaction, groupId: string) => Promise<void>
   /** Told of changes that are durable; see `Changed`. */
   onChange: (change: Changed) => void
   logger: FastifyBaseLogger
@@ -76,6 +78,7 @@ export interface Accounts {
 
 export function createAccounts(options: AccountsOptions): Accounts {
   const { db, clock, ids, randomBytes, around, secret, baseUrl, isDemo, purges, countsOf, logger } = options
+  const marksShown = options.marksShown ?? (async () => {})
   const isSecure = baseUrl?.startsWith('https:') ?? false
   const changed = changes(options.onChange)
   const read = accountRead({ around, clock })
@@ -110,7 +113,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
         },
       })
       meRoutes(app, { db, read, isDemo, identity, authenticator, cookie, deletion, claimSetup: claim })
-      groupRoutes(app, { db, clock, ids, read, isDemo, countsOf, changed })
+      groupRoutes(app, { db, clock, ids, read, isDemo, countsOf, changed, marksShown })
       tokenRoutes(app, { db, clock, read, tokens, seal: makeSeal({ secret, randomBytes }) })
       adminRoutes(app, { db, clock, ids, read, isDemo, changed })
     },

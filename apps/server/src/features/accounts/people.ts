@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '@garner/db'
+import { oneOf, type Queryable, type Transaction } from '@garner/db'
 import type { AccountStatus } from './schemas.ts'
 
 export interface PersonRow {
@@ -38,9 +38,10 @@ export async function isApproved(q: Queryable, userId: string): Promise<boolean>
 
 /** Names by id, for the ids that exist. */
 export async function namesOf(q: Queryable, userIds: string[]): Promise<Map<string, string>> {
+  const wanted = oneOf(userIds)
   const rows = await q.all<{ id: string; name: string }>(
-    'SELECT id, name FROM users WHERE id IN (SELECT value FROM json_each(?))',
-    JSON.stringify(userIds),
+    `SELECT id, name FROM users WHERE id IN ${wanted.marks}`,
+    ...wanted.values,
   )
   return new Map(rows.map(({ id, name }) => [id, name]))
 }

@@ -3,10 +3,10 @@ import { Type } from 'typebox'
 import { type App, approved } from '../../http.ts'
 import { answerOnce, forgetThing, operationOf, sendAnswer } from '../../idempotency.ts'
 import { forbidden, notFound } from '../../problem.ts'
+import type { Seal } from '../../seal.ts'
 import type { AccountRead } from './account-read.ts'
 import { plainName } from './plain-text.ts'
 import { type ApiToken, ApiTokenList, CreateApiToken, type CreatedApiToken } from './schemas.ts'
-import type { Seal } from '../../seal.ts'
 import type { ApiTokens, TokenRow } from './tokens.ts'
 
 export interface TokenRouteOptions {

@@ -1,8 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import type { MigrationSet } from '@garner/db'
+import { foldersOf } from '../../migrations.ts'
 
 /** The tables of the meal diary; hand them to `migrate` of `@garner/db`. */
 export const mealsMigrations: MigrationSet = {
   name: 'meals',
-  dir: fileURLToPath(new URL('./migrations/sqlite', import.meta.url)),
+  dir: foldersOf(import.meta.url),
 }

@@ -1,4 +1,4 @@
-import type { Queryable, Value } from '@garner/db'
+import { oneOf, type Queryable, type Value } from '@garner/db'
 import { type BookmarkRow, fold, toBookmark } from './bookmark.ts'
 import { type Cursor, encodeCursor } from './cursor.ts'
 import { standingOf } from './lists.ts'
@@ -114,12 +114,13 @@ interface Marks {
 }
 
 async function marksOf(query: Queryable, rows: BookmarkRow[], asking: string): Promise<Marks> {
+  const wanted = oneOf(rows.map((row) => row.id))
   const found = await query.all<{ bookmark_id: string; user_id: string; shown: number }>(
     `SELECT r.bookmark_id, r.user_id, coalesce(m.show_reads, 0) AS shown
-     FROM json_each(?) AS wanted JOIN read_marks r ON r.bookmark_id = wanted.value
-     LEFT JOIN memberships m ON m.group_id = r.group_id AND m.user_id = r.user_id
-     WHERE r.user_id = ? OR m.show_reads = 1 ORDER BY r.bookmark_id, r.marked_at_ms`,
-    JSON.stringify(rows.map((row) => row.id)),
+     FROM read_marks r LEFT JOIN memberships m ON m.group_id = r.group_id AND m.user_id = r.user_id
+     WHERE r.bookmark_id IN ${wanted.marks} AND (r.user_id = ? OR m.show_reads = 1)
+     ORDER BY r.bookmark_id, r.marked_at_ms`,
+    ...wanted.values,
     asking,
   )
   const marks: Marks = { own: new Set(), shown: new Map() }
@@ -163,12 +164,13 @@ export async function groupCounts(
   userId: string,
   groups: string[],
 ): Promise<Map<string, { links: number; unread: number }>> {
+  const wanted = oneOf(groups)
   const rows = await query.all<{ id: string; links: number; read: number }>(
-    `SELECT wanted.value AS id, coalesce(l.links, 0) AS links,
-       (SELECT count(*) FROM read_marks r WHERE r.group_id = wanted.value AND r.user_id = ?) AS read
-     FROM json_each(?) AS wanted LEFT JOIN lists l ON l.group_id = wanted.value`,
+    `SELECT g.id, coalesce(l.links, 0) AS links,
+       (SELECT count(*) FROM read_marks r WHERE r.group_id = g.id AND r.user_id = ?) AS read
+     FROM groups g LEFT JOIN lists l ON l.group_id = g.id WHERE g.id IN ${wanted.marks}`,
     userId,
-    JSON.stringify(groups),
+    ...wanted.values,
   )
   return new Map(rows.map(({ id, links, read }) => [id, { links, unread: links - read }]))
 }
