@@ -7,19 +7,18 @@ import { findEntry, photoSubject } from './entry.ts'
 
 export interface EntryDeps {
   jobs: Pick<JobStore<Transaction>, 'forget'>
-  objects: Pick<Objects, 'remove'>
 }
 
 /**
- * Takes a photo back, whatever has become of it: its jobs and its remembered answer go with this transaction, its
- * bytes once it is committed. Whoever deletes its meal deletes the meal's row in the same transaction. The entry's row
- * stays, marked as deleted: a late estimate finds no meal to bring back, and the same photo may be logged anew.
- * Cut between the commit and the bytes: an orphan, swept within the hour.
- * Shape: false when there is no such entry (a meal by hand).
+ * Takes a photo back, whatever has become of it: its jobs and its remembered answer go with this transaction. Whoever
+ * deletes its meal deletes the meal's row in the same one. The entry's row stays, marked as deleted: a late estimate
+ * finds no meal to bring back, and the same photo may be logged anew.
+ * @returns where its bytes are, to be removed once this is committed; null when there are none. Cut between the two: an
+ * orphan, swept within the hour.
  */
-export async function forgetEntry(tx: Transaction, deps: EntryDeps, entryId: string): Promise<boolean> {
+export async function forgetEntry(tx: Transaction, deps: EntryDeps, entryId: string): Promise<string | null> {
   const entry = await findEntry(tx, entryId)
-  if (!entry) return false
+  if (!entry) return null
   await deps.jobs.forget(tx, photoSubject(entryId))
   await forgetThing(tx, entryId)
   await tx.run(
@@ -28,11 +27,10 @@ export async function forgetEntry(tx: Transaction, deps: EntryDeps, entryId: str
     entryId,
   )
   await diaryChanged(tx, entry.user_id)
-  if (entry.blob !== null) removeAfter(tx, deps.objects, entry.blob)
-  return true
+  return entry.blob
 }
 
-/** Removes bytes that no row knows of any more, once that is committed. What fails here is left to the sweep. */
-export function removeAfter(tx: Transaction, objects: Pick<Objects, 'remove'>, key: string): void {
-  tx.afterCommit(() => void objects.remove(key).catch(() => {}))
+/** Removes bytes that no row leads to any more, once that is committed. What fails here is left to the sweep. */
+export function removeAfter(tx: Transaction, objects: Pick<Objects, 'remove'>, key: string | null): void {
+  if (key !== null) tx.afterCommit(() => void objects.remove(key).catch(() => {}))
 }

@@ -12,7 +12,7 @@ export interface EntryRow {
   date: string
   time: string
   seconds: string
-  offset: string | null
+  utc_offset: string | null
   time_source: string
   is_guess: number
   digest: string
@@ -24,6 +24,7 @@ export interface EntryRow {
   is_forced: number
   is_deleted: number
   attempts: number
+  failed_calls: number
   last_error: string | null
   next_try_at_ms: number | null
   accepted_at_ms: number
@@ -31,9 +32,9 @@ export interface EntryRow {
 }
 
 export const ENTRY_COLUMNS = [
-  ...(['id', 'user_id', 'job_id', 'state', 'reason', 'date', 'time', 'seconds', 'offset'] as const),
+  ...(['id', 'user_id', 'job_id', 'state', 'reason', 'date', 'time', 'seconds', 'utc_offset'] as const),
   ...(['time_source', 'is_guess', 'digest', 'look', 'capture_stamp', 'blob', 'width', 'height'] as const),
-  ...(['is_forced', 'is_deleted', 'attempts', 'last_error', 'next_try_at_ms'] as const),
+  ...(['is_forced', 'is_deleted', 'attempts', 'failed_calls', 'last_error', 'next_try_at_ms'] as const),
   ...(['accepted_at_ms', 'ended_at_ms'] as const),
 ] as const satisfies (keyof EntryRow)[]
 

@@ -31,6 +31,8 @@ CREATE TABLE photo_entries (
   is_deleted INTEGER NOT NULL DEFAULT 0,
   -- Tries that have failed; 0 again when its person asks for more.
   attempts INTEGER NOT NULL DEFAULT 0,
+  -- Calls for it that the provider did not answer and does not bill; after three of them nobody calls again by himself.
+  failed_calls INTEGER NOT NULL DEFAULT 0,
   last_error TEXT,
   next_try_at_ms INTEGER,
   accepted_at_ms INTEGER NOT NULL,
