@@ -37,6 +37,8 @@ export interface Config {
   fetchAllow: string
   maxPending: number
   maxPendingTotal: number
+  /** Estimates of one person in a UTC day. */
+  aiDailyLimit: number
   readWaitMs: number
   /** All settings as `check` shows them: secrets hidden, and what has no effect yet said. */
   settings: Setting[]
@@ -103,6 +105,7 @@ const SPECS: Spec[] = [
   { name: 'GARNER_RETRY_BASE_S', fallback: '30', check: number(0, 86_400) },
   { name: 'GARNER_MAX_PENDING', fallback: '200', check: whole(1, 1e9) },
   { name: 'GARNER_MAX_PENDING_TOTAL', fallback: '100000', check: whole(1, 1e9) },
+  { name: 'GARNER_AI_DAILY_LIMIT', fallback: '50', check: whole(0, 1e9) },
   { name: 'GARNER_READ_WAIT_MS', fallback: '250', check: whole(0, 60_000) },
   { name: 'GARNER_FAULT', fallback: '', check: () => null },
   { name: 'GARNER_CLOCK_ADVANCE_S', fallback: '0', check: number(0, 1e9) },
@@ -138,7 +141,6 @@ const SPECS: Spec[] = [
   { name: 'GARNER_VISION_KEY', fallback: '', check: () => null, isSecret: true, isUsed: false },
   { name: 'GARNER_VISION_TIMEOUT_S', fallback: '30', check: number(0.1, 600), isUsed: false },
   { name: 'GARNER_BILLING_UNKNOWN', fallback: 'degrade', check: oneOf('degrade', 'retry'), isUsed: false },
-  { name: 'GARNER_AI_DAILY_LIMIT', fallback: '50', check: whole(0, 1e9), isUsed: false },
   { name: 'GARNER_UPLOADS_PER_MINUTE', fallback: '120', check: whole(1, 1e9), isUsed: false },
   { name: 'GARNER_ORIGIN_READS_PER_SECOND', fallback: '100', check: whole(1, 1e9), isUsed: false },
   { name: 'GARNER_ORIGIN_CONCURRENCY', fallback: '20', check: whole(1, 1e9), isUsed: false },
@@ -212,6 +214,7 @@ export function readConfig(
     fetchAllow: get('GARNER_FETCH_ALLOW'),
     maxPending: Number(get('GARNER_MAX_PENDING')),
     maxPendingTotal: Number(get('GARNER_MAX_PENDING_TOTAL')),
+    aiDailyLimit: Number(get('GARNER_AI_DAILY_LIMIT')),
     readWaitMs: Number(get('GARNER_READ_WAIT_MS')),
     settings,
   }
