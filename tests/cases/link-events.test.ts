@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { migrate } from '@garner/db'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { MIGRATIONS } from '../../apps/server/src/database.ts'
+import { sqlite } from '../../apps/server/src/database/sqlite.ts'
 import { httpError, pageError } from '../../apps/server/src/outbound/page-error.ts'
 import { Harness, type Process } from '../../apps/server/src/testing/harness.ts'
 import { noNetwork } from '../../apps/server/src/testing/site.ts'
@@ -253,7 +253,7 @@ story('j-restart-quiet', async (expected, steps) => {
   const soFar = garner.site.requests.length
   const after = await worker(garner)
   await garner.at(1002)
-  expect(await migrate(after.db, MIGRATIONS, garner.clock)).toEqual([])
+  expect(await migrate(after.db, sqlite.migrations, garner.clock)).toEqual([])
   await garner.at(1200)
   expect(garner.site.requests.length - soFar).toBe(expected.requests_after_1001)
 })

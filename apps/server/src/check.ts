@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Clock, Database } from '@garner/db'
 import { pendingMigrations, StoreUnavailable } from '@garner/db'
 import type { Config } from './config.ts'
-import { MIGRATIONS, openDatabase } from './database.ts'
+import { type Backend, backendOf } from './database.ts'
 
 /** `garner check`: the effective configuration with secrets hidden, and what is missing or simulated. */
 export async function checkReport(config: Config, clock: Clock): Promise<string[]> {
@@ -27,23 +27,29 @@ async function missing(config: Config, clock: Clock): Promise<string[]> {
   }
   if (config.fault !== '') lines.push(`faults: put in on purpose at ${config.fault}.`)
   if (config.advanceMs > 0) lines.push(`clock: ${config.advanceMs / 1000} s ahead.`)
-  lines.push('meals, shared cache, PostgreSQL and S3: not in this version.')
+  lines.push('meals, shared cache and S3: not in this version.')
   return lines
 }
 
 async function databaseState(config: Config, clock: Clock): Promise<string[]> {
-  if (!existsSync(config.databasePath)) return ['database: not made yet; the first start makes it.']
+  const { database } = config
+  if (database.dialect === 'sqlite' && !existsSync(database.path))
+    return ['database: not made yet; the first start makes it.']
   try {
-    return await stateOf(openDatabase(config, clock), config)
+    const backend = await backendOf(database.dialect)
+    return await stateOf(backend.open(config, clock), { config, backend })
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
-    return [`database: ${config.databasePath} cannot be used (${error.reason}).`]
+    return [`database: ${config.databaseName} cannot be used (${error.reason}).`]
   }
 }
 
-async function stateOf(db: Database, config: Config): Promise<string[]> {
+async function stateOf(
+  db: Database,
+  { config, backend }: { config: Config; backend: Backend },
+): Promise<string[]> {
   try {
-    const pending = await pendingMigrations(db, MIGRATIONS)
+    const pending = await pendingMigrations(db, backend.migrations)
     if (pending.length > 0) return [`database: ${pending.length} migrations to do; the next start does them.`]
     const admin = await db.read.get(
       "SELECT 1 FROM users WHERE role = 'admin' AND status = 'approved' AND demo = 0",

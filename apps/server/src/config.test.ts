@@ -22,7 +22,13 @@ function problems(argv: string[], env: Record<string, string> = {}): string[] {
 test('nothing is needed', () => {
   expect(read()).toMatchObject({
     ...{ role: 'all', host: '127.0.0.1', port: 8080, dataDir: resolve('./data'), isDemo: false, file: null },
-    ...{ databasePath: resolve('./data/garner.db'), fault: '', advanceMs: 0, fetchAllow: '' },
+    ...{
+      database: { dialect: 'sqlite', path: resolve('./data/garner.db') },
+      replicaUrl: null,
+      fault: '',
+      advanceMs: 0,
+      fetchAllow: '',
+    },
     ...{ leaseMs: 30_000, retryBaseMs: 30_000, fetchDeadlineMs: 20_000, readWaitMs: 250 },
     ...{ maxPending: 200, maxPendingTotal: 100_000 },
   })
@@ -38,7 +44,12 @@ test('settings come from the environment, an empty one counting as none; argumen
     },
   }
   expect(read(['serve'], env)).toMatchObject({
-    ...{ role: 'serve', port: 9000, dataDir: '/srv/garner', databasePath: '/elsewhere/x.db' },
+    ...{
+      role: 'serve',
+      port: 9000,
+      dataDir: '/srv/garner',
+      database: { dialect: 'sqlite', path: '/elsewhere/x.db' },
+    },
     ...{ leaseMs: 1_500, retryBaseMs: 0, maxPending: 7, fetchDeadlineMs: 20_000 },
   })
   expect(read(['--port', '0', '--data', '/tmp/d', '--host', '::1'], env)).toMatchObject({
@@ -125,11 +136,38 @@ describe('secrets', () => {
       isDefault: false,
     })
     const told = problems([], {
-      ...{ GARNER_CACHE_URL: 'http://:hush@host', GARNER_DATABASE_URL: 'postgres://garner:hush@host/db' },
+      ...{ GARNER_CACHE_URL: 'http://:hush@host', GARNER_DATABASE_URL: 'mysql://garner:hush@host/db' },
       ...{ GARNER_VISION_URL: 'ftp://me:hush@host' },
     })
     expect(told).toHaveLength(3)
     expect(told.join()).not.toContain('hush')
+  })
+})
+
+describe('PostgreSQL', () => {
+  const url = 'postgresql://garner:hush@db.example:6432/garner?sslmode=require'
+
+  test('by either name, with a replica; its password stays out of sight', () => {
+    const config = read([], { GARNER_DATABASE_URL: url, GARNER_READ_DATABASE_URL: 'postgres://x/y' })
+    expect(config).toMatchObject({ database: { dialect: 'postgres', url }, replicaUrl: 'postgres://x/y' })
+    expect(config.databaseName).toBe('postgresql://(hidden)@db.example:6432/garner?sslmode=require')
+    expect(JSON.stringify(config.settings)).not.toContain('hush')
+    expect(read([], { GARNER_DATABASE_URL: 'postgres:///garner' }).database.dialect).toBe('postgres')
+  })
+
+  test.each([
+    [{ GARNER_DATABASE_URL: 'postgres://' }, /^GARNER_DATABASE_URL=.*expected sqlite:PATH or postgres:/],
+    [{ GARNER_READ_DATABASE_URL: 'postgres://x/y' }, /has to be its primary$/],
+    [
+      { GARNER_READ_DATABASE_URL: 'postgres://x/y', GARNER_DATABASE_URL: 'sqlite:/x' },
+      /has to be its primary$/,
+    ],
+    [
+      { GARNER_READ_DATABASE_URL: 'sqlite:/x', GARNER_DATABASE_URL: url },
+      /^GARNER_READ_DATABASE_URL=\(hidden\)/,
+    ],
+  ])('%j is refused', (env, expected) => {
+    expect(problems([], env)).toEqual([expect.stringMatching(expected)])
   })
 })
 
@@ -142,7 +180,6 @@ describe('demo mode', () => {
     ['another address', ['--demo', '--host', '0.0.0.0'], {}],
     ['production', ['--demo'], { NODE_ENV: 'production' }],
     ['a real vision key', ['--demo'], { GARNER_VISION_KEY: 'k' }],
-    ['a replica', ['--demo'], { GARNER_READ_DATABASE_URL: 'postgres://x' }],
   ])('is refused beside %s', (_name, argv, env) => {
     expect(problems(argv, env)).toEqual([expect.stringContaining('--demo')])
   })

@@ -29,7 +29,11 @@ export interface Config {
   file: string | null
   /** `step --advance S` and GARNER_CLOCK_ADVANCE_S together, in ms. */
   advanceMs: number
-  databasePath: string
+  database: DatabaseAddress
+  /** The same for people: without a password. */
+  databaseName: string
+  /** A PostgreSQL server that follows the primary, for reads of lists; null for none. */
+  replicaUrl: string | null
   fault: string
   leaseMs: number
   retryBaseMs: number
@@ -43,6 +47,8 @@ export interface Config {
   /** All settings as `check` shows them: secrets hidden, and what has no effect yet said. */
   settings: Setting[]
 }
+
+export type DatabaseAddress = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
 export interface Setting {
   name: string
@@ -89,6 +95,9 @@ const oneOf =
 const like = (pattern: RegExp, expected: string) => (text: string) =>
   text === '' || pattern.test(text) ? null : expected
 
+const DATABASE_FORMS = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
+const isPostgres = (text: string) => /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)
+
 /** GARNER_LEASE_S from 1: a shorter lease is over before its first heartbeat on a busy machine. */
 const SPECS: Spec[] = [
   { name: 'PORT', fallback: '8080', check: whole(0, 65535) },
@@ -97,7 +106,7 @@ const SPECS: Spec[] = [
   {
     name: 'GARNER_DATABASE_URL',
     fallback: '',
-    check: like(/^sqlite:.+/, 'sqlite:PATH (postgres:// is not supported by this version)'),
+    check: (text) => (text === '' || /^sqlite:.+/.test(text) || isPostgres(text) ? null : DATABASE_FORMS),
   },
   { name: 'GARNER_FETCH_ALLOW', fallback: '', check: () => null },
   { name: 'GARNER_FETCH_DEADLINE_S', fallback: '20', check: number(0.1, 600) },
@@ -109,14 +118,13 @@ const SPECS: Spec[] = [
   { name: 'GARNER_READ_WAIT_MS', fallback: '250', check: whole(0, 60_000) },
   { name: 'GARNER_FAULT', fallback: '', check: () => null },
   { name: 'GARNER_CLOCK_ADVANCE_S', fallback: '0', check: number(0, 1e9) },
-  // Parts that this version does not have yet.
   {
     name: 'GARNER_READ_DATABASE_URL',
     fallback: '',
-    check: like(/^postgres(ql)?:\/\//, 'postgres://…'),
+    check: (text) => (text === '' || isPostgres(text) ? null : 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'),
     isSecret: true,
-    isUsed: false,
   },
+  // Parts that this version does not have yet.
   {
     name: 'GARNER_CACHE_URL',
     fallback: '',
@@ -187,17 +195,23 @@ export function readConfig(
     if (!isLoopback(host))
       problems.push(`--demo lets anyone be anyone, so it is refused on ${host}: only on loopback`)
     if (env['NODE_ENV'] === 'production') problems.push('--demo is refused with NODE_ENV=production')
-    for (const name of ['GARNER_READ_DATABASE_URL', 'GARNER_VISION_KEY']) {
-      if (env[name]) problems.push(`--demo is refused beside ${name}, which belongs to a real installation`)
-    }
+    if (env['GARNER_VISION_KEY'])
+      problems.push('--demo is refused beside GARNER_VISION_KEY, which belongs to a real installation')
   } else {
     for (const name of ['GARNER_FAULT', 'GARNER_CLOCK_ADVANCE_S']) {
       if (env[name]) problems.push(`${name} is for demo mode only (--demo or GARNER_DEMO=1)`)
     }
     if (args.advanceS !== 0) problems.push('--advance is for demo mode only (--demo or GARNER_DEMO=1)')
   }
-  if (problems.length > 0) throw new ConfigError(problems)
   const databaseUrl = get('GARNER_DATABASE_URL')
+  const replicaUrl = get('GARNER_READ_DATABASE_URL')
+  if (replicaUrl !== '' && !isPostgres(databaseUrl)) {
+    problems.push(
+      'GARNER_READ_DATABASE_URL is for a replica of PostgreSQL: GARNER_DATABASE_URL has to be its primary',
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  const database = databaseAt(databaseUrl, dataDir)
   return {
     role: args.role,
     host,
@@ -206,7 +220,9 @@ export function readConfig(
     isDemo,
     file: args.file,
     advanceMs,
-    databasePath: databaseUrl === '' ? resolve(dataDir, 'garner.db') : databaseUrl.slice('sqlite:'.length),
+    database,
+    databaseName: database.dialect === 'sqlite' ? database.path : withoutPassword(database.url),
+    replicaUrl: replicaUrl === '' ? null : replicaUrl,
     fault: get('GARNER_FAULT'),
     leaseMs: Number(get('GARNER_LEASE_S')) * 1000,
     retryBaseMs: Number(get('GARNER_RETRY_BASE_S')) * 1000,
@@ -218,6 +234,12 @@ export function readConfig(
     readWaitMs: Number(get('GARNER_READ_WAIT_MS')),
     settings,
   }
+}
+
+function databaseAt(url: string, dataDir: string): DatabaseAddress {
+  if (isPostgres(url)) return { dialect: 'postgres', url }
+  const path = url === '' ? resolve(dataDir, 'garner.db') : url.slice('sqlite:'.length)
+  return { dialect: 'sqlite', path }
 }
 
 /** An address may carry a password, also where none belongs: neither `check` nor a refusal repeats it. */

@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '@garner/db'
 import { type Config, ConfigError } from './config.ts'
+import { syncToDisk } from './sync-to-disk.ts'
 
 /**
  * `garner backup FILE`: a consistent copy while the program runs. Written beside its name and renamed when it is
@@ -24,16 +16,16 @@ export async function backup(config: Config): Promise<string> {
   mkdirSync(dirname(file), { recursive: true })
   const draft = `${file}.partial`
   rmSync(draft, { force: true })
-  const db = new DatabaseSync(config.databasePath, { readOnly: true })
+  const db = new DatabaseSync(pathOf(config), { readOnly: true })
   try {
     db.exec('PRAGMA busy_timeout = 5000')
     db.prepare('VACUUM INTO ?').run(draft)
   } finally {
     db.close()
   }
-  sync(draft)
+  syncToDisk(draft)
   renameSync(draft, file)
-  sync(dirname(file))
+  syncToDisk(dirname(file))
   return `Backed up to ${file}.`
 }
 
@@ -45,11 +37,11 @@ export async function backup(config: Config): Promise<string> {
 export async function restore(config: Config, clock: Clock): Promise<string> {
   const file = resolve(config.file!)
   assertSound(file)
-  const path = config.databasePath
+  const path = pathOf(config)
   mkdirSync(dirname(path), { recursive: true })
   const draft = `${path}.restoring`
   copyFileSync(file, draft)
-  sync(draft)
+  syncToDisk(draft)
   let kept = ''
   if (existsSync(path)) {
     settle(path)
@@ -60,8 +52,13 @@ export async function restore(config: Config, clock: Clock): Promise<string> {
     kept = ` The database that was there is kept as ${aside}.`
   }
   renameSync(draft, path)
-  sync(dirname(path))
+  syncToDisk(dirname(path))
   return `Restored from ${file}.${kept}`
+}
+
+function pathOf({ database }: Config): string {
+  if (database.dialect !== 'sqlite') throw new TypeError('Not a configuration for SQLite.')
+  return database.path
 }
 
 function assertSound(file: string): void {
@@ -100,10 +97,4 @@ function settle(path: string): void {
   } catch {
     // Kept as it was found.
   }
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
 }

@@ -1,10 +1,9 @@
 import type { Clock, Database, Queryable, Transaction } from '@garner/db'
 import { pendingMigrations, StoreUnavailable } from '@garner/db'
 import { JobMetrics, type JobStore, type Retention, Worker } from '@garner/jobs'
-import { createSqliteStore } from '@garner/jobs/sqlite'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { MIGRATIONS } from './database.ts'
+import type { Backend } from './database.ts'
 import { createAround } from './faults.ts'
 import { createAccounts } from './features/accounts/index.ts'
 import { Metrics } from './features/operations/metrics.ts'
@@ -26,7 +25,10 @@ import { registerWeb } from './web.ts'
 /** Everything that is made once per process, wired together: the only place where concrete things are chosen. */
 export interface Parts {
   config: Config
+  backend: Backend
   db: Database
+  /** A copy that may lag behind, for reads of lists; undefined for none. */
+  replica?: Database | undefined
   clock: Clock
   random: () => number
   randomBytes: (n: number) => Uint8Array
@@ -63,13 +65,24 @@ const RETENTION: Retention = {
 }
 
 export function createGarner(parts: Parts): Garner {
-  const { config, db, clock, random, randomBytes, processName, secret, logger, fetchPage: scripted } = parts
+  const {
+    config,
+    backend,
+    db,
+    clock,
+    random,
+    randomBytes,
+    processName,
+    secret,
+    logger,
+    fetchPage: scripted,
+  } = parts
   const nowMs = () => clock.nowMs()
   const ids = createIds({ nowMs, randomBytes })
   const around = createAround(config.fault, clock, (point) => new StoreUnavailable('injected', `at ${point}`))
-  const jobs = createSqliteStore({
-    db,
+  const jobs = backend.createJobs(db, {
     clock,
+    isAhead: config.advanceMs > 0,
     bounds: { perTenant: config.maxPending, total: config.maxPendingTotal },
   })
   const jobMetrics = new JobMetrics({ clock, store: jobs })
@@ -152,7 +165,8 @@ export function createGarner(parts: Parts): Garner {
     registerOperations(app, {
       jobs,
       metrics,
-      missing: async () => (await pendingMigrations(db, MIGRATIONS)).map((name) => `migration ${name}`),
+      missing: async () =>
+        (await pendingMigrations(db, backend.migrations)).map((name) => `migration ${name}`),
       onWork: () => worker.wake(),
       nowMs,
       onDiscard: async (tx, job) => {

@@ -3,8 +3,7 @@ import { SchemaMismatch, StoreUnavailable } from '@garner/db'
 import { type Logger, pino } from 'pino'
 import { checkReport } from './check.ts'
 import { type Config, ConfigError, isLoopback, readConfig } from './config.ts'
-import { openMigrated } from './database.ts'
-import { backup, restore } from './database-file.ts'
+import { backendOf, openMigrated } from './database.ts'
 import { FAULT_POINTS, parseFaults } from './faults.ts'
 import { createGarner, type Garner } from './garner.ts'
 import { parseFetchAllow } from './outbound/fetch-allow.ts'
@@ -26,7 +25,7 @@ export interface Outside {
 
 /** Exit codes: 0 done, 1 a fault, 2 something for the operator to put right. */
 export async function run(outside: Outside): Promise<number> {
-  let databasePath = ''
+  let databaseName = ''
   try {
     const config = readConfig(outside.argv, outside.env, {
       GARNER_FAULT: (text) => {
@@ -38,14 +37,14 @@ export async function run(outside: Outside): Promise<number> {
         return parsed.ok ? null : parsed.message
       },
     })
-    databasePath = config.databasePath
+    databaseName = config.databaseName
     return await runRole(config, outside)
   } catch (error) {
-    return explain(error, outside.err, databasePath)
+    return explain(error, outside.err, databaseName)
   }
 }
 
-function explain(error: unknown, err: (line: string) => void, databasePath: string): number {
+function explain(error: unknown, err: (line: string) => void, databaseName: string): number {
   if (error instanceof ConfigError) {
     err('Garner cannot start with this configuration:')
     for (const problem of error.problems) err(`  ${problem}`)
@@ -53,7 +52,7 @@ function explain(error: unknown, err: (line: string) => void, databasePath: stri
   }
   if (error instanceof SchemaMismatch || error instanceof StoreUnavailable || isAddressError(error)) {
     err(`Garner cannot start: ${(error as Error).message}`)
-    if (error instanceof StoreUnavailable) err(`  The database is ${databasePath}`)
+    if (error instanceof StoreUnavailable) err(`  The database is ${databaseName}`)
     if (error instanceof StoreUnavailable && error.reason === 'corrupt') {
       err('  It is damaged, or is no database at all: `garner restore FILE` puts a backup in its place.')
     }
@@ -78,24 +77,35 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
     for (const line of await checkReport(config, clock)) out(line)
     return 0
   }
+  const backend = await backendOf(config.database.dialect)
   if (config.role === 'restore') {
-    out(await restore(config, clock))
+    out(await backend.restore(config, clock))
     return 0
   }
   const db = await openMigrated(config, clock)
+  const replica = backend.openReplica(config, clock)
   try {
     if (config.role === 'migrate') {
       out('The database is up to date.')
       return 0
     }
     if (config.role === 'backup') {
-      out(await backup(config))
+      out(await backend.backup(config))
       return 0
     }
     await assertMayWork(config, db)
     const logger = pino({ level: 'info', base: { role: config.role, pid: process.pid } }, pino.destination(2))
     const garner = createGarner({
-      ...{ config, db, clock, random: outside.random, randomBytes: outside.randomBytes, logger },
+      ...{
+        config,
+        backend,
+        db,
+        replica,
+        clock,
+        random: outside.random,
+        randomBytes: outside.randomBytes,
+        logger,
+      },
       secret: secretOf(config, outside),
       processName: `${config.role}-${process.pid}`,
     })
@@ -106,7 +116,7 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
     await serve(garner, { config, clock, logger, outside })
     return 0
   } finally {
-    await db.close()
+    await Promise.all([db.close(), replica?.close()])
   }
 }
 
@@ -127,7 +137,7 @@ async function assertMayWork(config: Config, db: Database): Promise<void> {
   if (config.isDemo) {
     const real = await db.read.get('SELECT 1 FROM users WHERE demo = 0')
     if (real)
-      throw new ConfigError([`--demo lets anyone be anyone, and ${config.databasePath} holds real accounts`])
+      throw new ConfigError([`--demo lets anyone be anyone, and ${config.databaseName} holds real accounts`])
     return
   }
   if (config.role !== 'work' && !isLoopback(config.host)) {

@@ -12,7 +12,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { readConfig } from '../config.ts'
-import { MIGRATIONS } from '../database.ts'
+import { sqlite } from '../database/sqlite.ts'
 import { createGarner, type Garner } from '../garner.ts'
 import type { App } from '../http.ts'
 import { Site } from './site.ts'
@@ -94,11 +94,12 @@ export class Harness {
       this.#databases.push(db)
       onTestFinished(() => db!.close())
     }
-    await migrate(db, MIGRATIONS, stall)
+    await migrate(db, sqlite.migrations, stall)
     const errors: string[] = []
     const stream = { write: (line: string) => void errors.push(JSON.parse(line).msg) }
     const garner = createGarner({
       config: readConfig(['all', '--demo'], env, {}),
+      backend: sqlite,
       db,
       clock: stall,
       random: () => 0.5,

@@ -49,7 +49,7 @@ export class Publisher {
   /** By job: what was said of it while something else is being published of it; that goes first. */
   readonly #behind = new Map<string, Publication[]>()
 
-  constructor(db: PostgresDatabase, now: () => number | null) {
+  constructor(db: PostgresDatabase, now: () => number | null, writesPerCommit: number = WITH_WRITES_MAX) {
     this.#db = db
     this.#now = now
     this.#plain = new Gather({
@@ -60,7 +60,7 @@ export class Publisher {
     // Most of the connections stay free: handlers read, others submit.
     const atOnce = Math.max(1, Math.min(3, Math.floor(db.connections / 3)))
     this.#withWrites = new Gather({
-      take: (waiting, running) => Math.min(WITH_WRITES_MAX, Math.ceil(waiting.length / (atOnce - running))),
+      take: (waiting, running) => Math.min(writesPerCommit, Math.ceil(waiting.length / (atOnce - running))),
       run: (batch) => this.#publishWithWrites(batch),
       atOnce,
     })

@@ -26,6 +26,11 @@ export const jobsMigrations: MigrationSet = {
 export interface PostgresStoreOptions {
   db: PostgresDatabase
   bounds: Bounds
+  /**
+   * Most publications with writes that share a commit. Default 200. 1 where handlers write to rows that jobs share: of
+   * two batches that write to the same rows in another order, one waits until the server finds them locked out.
+   */
+  writesPerCommit?: number
   /** What QueueFull tells the caller to wait. Default 10_000 ms: a person's patience, several jobs' time. */
   retryAfterMs?: number
   /** Rules the leases instead of the database's own clock: for tests and simulation. */
@@ -70,11 +75,12 @@ export function createPostgresStore({
   bounds,
   retryAfterMs = 10_000,
   clock,
+  writesPerCommit,
 }: PostgresStoreOptions): PostgresJobStore {
   const now = () => clock?.nowMs() ?? null
   const acceptance: Acceptance = { limits: { ...bounds, retryAfterMs }, now }
   const acceptor = new Acceptor(db, acceptance)
-  const publisher = new Publisher(db, now)
+  const publisher = new Publisher(db, now, writesPerCommit)
 
   async function nowMs(query: Pick<Transaction, 'get'>): Promise<number> {
     return (await query.get<{ nowMs: number }>(sql.NOW, now()))!.nowMs
