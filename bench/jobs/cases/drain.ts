@@ -1,33 +1,31 @@
 import { nowMs, sleep } from '../lib/clock.ts'
-import type { Worked } from '../lib/messages.ts'
 import type { Peer } from '../lib/peer.ts'
 import { spawnChild } from '../lib/spawn.ts'
 import { type Case, type Contender, type Round, sizesOf } from './case.ts'
 import { filled } from './fill.ts'
+import { startedBy, startRate, warmOf } from './warm.ts'
 
 /**
- * Lets `workers` processes take `jobs` jobs that are in the store already. Two rates: `ended`, from the first start
- * of a handler until the store itself says that nothing is left, so every end is committed; `started`, by the
- * handlers' starts alone, which is what a window of a larger backlog can be compared with.
+ * Lets `workers` processes take `jobs` jobs that are in the store already, the first `warm` of which are not counted.
+ * Two rates: `ended`, from then until the store itself says that nothing is left, so every end is committed;
+ * `started`, by the handlers' starts alone, which is what a window of a larger backlog can be compared with.
  */
 export async function drained(
   { peer, config }: Contender,
   {
     workers,
     jobs,
+    warm,
     maxMs,
     isWriting = false,
-  }: { workers: number; jobs: number; maxMs: number; isWriting?: boolean },
+  }: { workers: number; jobs: number; warm: number; maxMs: number; isWriting?: boolean },
 ): Promise<Round> {
   const task = { role: 'worker' as const, peer: peer.name, config, task: { isWriting } }
   const children = Array.from({ length: workers }, () => spawnChild(task))
   const counts = new Array<number>(workers).fill(0)
-  const firsts = new Array<number>(workers).fill(0)
   for (const [i, child] of children.entries()) {
     child.onMessage((message) => {
-      if (message.type !== 'progress') return
-      counts[i] = message.count
-      firsts[i] = message.firstMs
+      if (message.type === 'progress') counts[i] = message.count
     })
   }
   const monitor = await peer.monitor(config)
@@ -44,13 +42,17 @@ export async function drained(
     })
     for (const child of children) child.say({ type: 'stop' })
     const worked = await Promise.all(children.map((child) => child.answer('worked', 60_000)))
-    const firstMs = Math.min(...firsts.filter((ms) => ms > 0), ...firstsOf(worked))
+    const from = startedBy(worked, warm)
     return {
       measured: [
-        { measure: 'ended', unit: 'jobs/s', value: (jobs - left) / ((endMs - firstMs) / 1000) },
-        { measure: 'started', unit: 'jobs/s', value: startRate(worked) },
+        {
+          measure: 'ended',
+          unit: 'jobs/s',
+          value: (jobs - left - from.count) / ((endMs - from.atMs) / 1000),
+        },
+        { measure: 'started', unit: 'jobs/s', value: startRate(worked, warm) },
       ],
-      notes: { jobs, left, started: sum(worked.map(({ count }) => count)) },
+      notes: { jobs: jobs - warm, warm, left, started: sum(worked.map(({ count }) => count)) },
     }
   } finally {
     await monitor.close()
@@ -78,18 +80,6 @@ async function untilEmpty(of: {
   }
 }
 
-/** Starts a second, over all workers, from the first start to the last one. */
-export function startRate(worked: Worked[]): number {
-  const withWork = worked.filter(({ count }) => count > 0)
-  const firstMs = Math.min(...firstsOf(withWork))
-  const lastMs = Math.max(...withWork.map((one) => one.lastMs))
-  return (sum(withWork.map(({ count }) => count)) - 1) / ((lastMs - firstMs) / 1000)
-}
-
-function firstsOf(worked: Worked[]): number[] {
-  return worked.map(({ firstMs }) => firstMs).filter((ms) => ms > 0)
-}
-
 function sum(values: number[]): number {
   return values.reduce((total, one) => total + one, 0)
 }
@@ -101,9 +91,11 @@ function drainCase(of: Omit<Case, 'round'> & { workers: number; isWriting?: bool
     async round(contender, settings) {
       const { peer, config } = contender
       const { drain = settings.jobs, drainMaxMs: maxMs = 60_000 } = sizesOf(contender)
-      const jobs = Math.min(drain, settings.jobs)
+      const counted = Math.min(drain, settings.jobs)
+      const warm = workers * warmOf(counted)
+      const jobs = counted + warm
       await filled(contender, jobs)
-      const round = await drained(contender, { workers, jobs, maxMs, isWriting })
+      const round = await drained(contender, { workers, jobs, warm, maxMs, isWriting })
       if (!isWriting) return round
       const [rows, ended] = [await peer.written!(config), jobs - (round.notes.left ?? 0)]
       if (rows < ended) throw new Error(`${ended} jobs have ended, and only ${rows} have written their row.`)
@@ -114,7 +106,7 @@ function drainCase(of: Omit<Case, 'round'> & { workers: number; isWriting?: bool
 
 export const drain = drainCase({
   name: 'drain',
-  about: 'One worker process takes 20,000 jobs that do nothing.',
+  about: 'One worker process, warm, takes 20,000 jobs that do nothing.',
   workers: 1,
 })
 

@@ -1,6 +1,7 @@
 import { type Case, type Contender, sizesOf } from './case.ts'
 import { drained } from './drain.ts'
 import { fill, filled } from './fill.ts'
+import { warmOf } from './warm.ts'
 import { taken } from './window.ts'
 
 /** Whose store holds the backlog at this moment: the case after it goes on with the same store. */
@@ -19,7 +20,8 @@ export const waiting: Case = {
   },
   async round(contender, settings) {
     const jobs = Math.min(sizesOf(contender).window ?? settings.jobs, settings.jobs)
-    const { rate, count } = await taken(contender, { jobs, maxMs: 15_000 })
+    const warm = warmOf(jobs)
+    const { rate, count } = await taken(contender, { jobs: jobs + warm, warm, maxMs: 15_000 })
     return { measured: [{ measure: 'started', unit: 'jobs/s', value: rate }], notes: { taken: count } }
   },
 }
@@ -37,8 +39,10 @@ export const finished: Case = {
   },
   async round(contender, settings) {
     const { drain = settings.jobs, drainMaxMs: maxMs = 60_000 } = sizesOf(contender)
-    const jobs = Math.min(drain, settings.jobs)
+    const counted = Math.min(drain, settings.jobs)
+    const warm = warmOf(counted)
+    const jobs = counted + warm
     await fill(contender, jobs)
-    return drained(contender, { workers: 1, jobs, maxMs })
+    return drained(contender, { workers: 1, jobs, warm, maxMs })
   },
 }

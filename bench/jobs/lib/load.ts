@@ -26,7 +26,11 @@ async function awaited(producer: Producer, callers: number, ms: number): Promise
 }
 
 async function batches(producer: Producer, load: Load & { load: 'batches' }): Promise<Produced> {
-  if (load.isWarmed) await producer.addMany(numbered(0, 100))
+  // 10,000 jobs, or 2 s: a producer that lives for days has compiled code.
+  const warmUntilMs = nowMs() + (load.isWarmed ? 2_000 : 0)
+  for (let warmed = 0; warmed < 10_000 && nowMs() < warmUntilMs; warmed += load.perCall) {
+    await producer.addMany(numbered(0, load.perCall))
+  }
   const startedMs = nowMs()
   let jobs = 0
   while (jobs < load.jobs && nowMs() - startedMs < load.maxMs) {

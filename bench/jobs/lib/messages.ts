@@ -34,6 +34,8 @@ export interface Worked {
   /** Monotonic ms of the first and the last start; 0 when there was none. */
   firstMs: number
   lastMs: number
+  /** When start number 50, 100, 150, … was made. */
+  marksMs: number[]
   latenciesMs: number[]
   /** The largest resident memory so far, in bytes, as the kernel counts it. */
   peakBytes: number

@@ -2,11 +2,15 @@ import { nowMs } from './clock.ts'
 import type { Worked } from './messages.ts'
 import type { Handler } from './peer.ts'
 
+/** A mark for so many starts: 500 numbers for a long drain. */
+export const MARK_EACH = 50
+
 /** Counts the starts of jobs in one process. */
 export class Tally {
   #count = 0
   #firstMs = 0
   #lastMs = 0
+  readonly #marksMs: number[] = []
   readonly #latenciesMs: number[] = []
 
   /** `then` is called after each start. */
@@ -16,6 +20,7 @@ export class Tally {
       if (this.#count === 0) this.#firstMs = startedMs
       this.#count++
       this.#lastMs = startedMs
+      if (this.#count % MARK_EACH === 0) this.#marksMs.push(startedMs)
       if (sentMs !== undefined) this.#latenciesMs.push(startedMs - sentMs)
       then()
     }
@@ -39,6 +44,7 @@ export class Tally {
       count: this.#count,
       firstMs: this.#firstMs,
       lastMs: this.#lastMs,
+      marksMs: this.#marksMs,
       latenciesMs: this.#latenciesMs,
       peakBytes: peakBytes(),
     }

@@ -84,10 +84,8 @@ export class Intake {
   /** Writes what was taken. */
   write(): void {
     this.#insert()
-    for (const { submission, job } of this.#drafts) {
-      this.#ledger.moved(job, null, 'ready')
-      if (submission.operationId !== undefined) this.#operations.remember(submission, job)
-    }
+    for (const { job } of this.#drafts) this.#ledger.moved(job, null, 'ready')
+    this.#operations.write()
     this.#drafts.length = 0
     for (const { name, lines } of this.#tenants.values()) {
       for (const line of lines.values()) {

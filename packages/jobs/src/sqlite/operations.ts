@@ -1,3 +1,4 @@
+import type { Value } from '@garner/db'
 import type { SyncStatements } from '@garner/db/sqlite'
 import { OperationConflict } from '../errors.ts'
 import type { Job, JobState } from '../job.ts'
@@ -14,12 +15,17 @@ interface Known {
   state: JobState | null
 }
 
+interface Added {
+  hash: string
+  job: Job
+}
+
 /** What makes a repeated submission harmless (J5): the operations of one transaction, and those that are stored. */
 export class Operations {
   readonly #db: SyncStatements
   readonly #nowMs: number
   /** Of this transaction, by tenant and operation id; not stored yet. */
-  readonly #added = new Map<string, { hash: string; job: Job }>()
+  readonly #added = new Map<string, Map<string, Added>>()
 
   constructor(db: SyncStatements, nowMs: number) {
     this.#db = db
@@ -29,7 +35,7 @@ export class Operations {
   /** The job that this operation has made, if it has. Errors: OperationConflict when that was for another payload. */
   repeated(submission: Submission): Job | undefined {
     const { tenant, operationId, payload } = submission
-    const added = this.#added.get(keyOf(submission))
+    const added = this.#added.get(tenant)?.get(operationId!)
     const known = added ? undefined : this.#db.get<Known>(sql.OPERATION, tenant, operationId!)
     const hash = added?.hash ?? known?.payloadHash
     if (hash === undefined) return undefined
@@ -39,22 +45,35 @@ export class Operations {
     return row ? toJob(row) : prunedJob(known!, submission)
   }
 
-  add(submission: Submission, job: Job): void {
-    this.#added.set(keyOf(submission), { hash: payloadHash(submission.payload), job })
+  add({ tenant, operationId, payload }: Submission, job: Job): void {
+    let ofTenant = this.#added.get(tenant)
+    if (!ofTenant) {
+      ofTenant = new Map()
+      this.#added.set(tenant, ofTenant)
+    }
+    ofTenant.set(operationId!, { hash: payloadHash(payload), job })
   }
 
-  drop(submission: Submission): void {
-    this.#added.delete(keyOf(submission))
+  drop({ tenant, operationId }: Submission): void {
+    this.#added.get(tenant)?.delete(operationId!)
   }
 
-  remember(submission: Submission, { id, tenant }: Job): void {
-    const { hash } = this.#added.get(keyOf(submission))!
-    this.#db.run(sql.REMEMBER_OPERATION, tenant, submission.operationId!, hash, id, this.#nowMs)
+  /** Writes what was added, a few rows a statement. */
+  write(): void {
+    let cells: Value[] = []
+    for (const [tenant, ofTenant] of this.#added) {
+      for (const [operationId, { hash, job }] of ofTenant) {
+        cells.push(tenant, operationId, hash, job.id, this.#nowMs)
+        if (cells.length < sql.INSERT_ROWS * sql.OPERATION_COLUMNS) continue
+        this.#db.run(sql.REMEMBER_MANY, ...cells)
+        cells = []
+      }
+    }
+    for (let n = 0; n < cells.length; n += sql.OPERATION_COLUMNS) {
+      this.#db.run(sql.REMEMBER_ONE, ...cells.slice(n, n + sql.OPERATION_COLUMNS))
+    }
+    this.#added.clear()
   }
-}
-
-function keyOf({ tenant, operationId }: Submission): string {
-  return JSON.stringify([tenant, operationId])
 }
 
 /** Of a job that is gone only its id and its end are known; the rest is what the repeated submission says. */

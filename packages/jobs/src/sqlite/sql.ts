@@ -45,8 +45,12 @@ export const INSERT_ONE = INSERT + ROW
 export const INSERT_MANY = INSERT + new Array(INSERT_ROWS).fill(ROW).join(', ')
 export const LINE_GROWS = `INSERT INTO job_counters (name, whose, priority, value, rank, weight)
   VALUES ('line', ?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET value = value + ?3, rank = ?4`
-export const REMEMBER_OPERATION = `INSERT INTO job_operations (tenant, operation_id, payload_hash, job_id, created_at_ms)
-  VALUES (?, ?, ?, ?, ?)`
+const OPERATION_ROW = '(?, ?, ?, ?, ?)'
+const REMEMBER =
+  'INSERT INTO job_operations (tenant, operation_id, payload_hash, job_id, created_at_ms) VALUES '
+export const OPERATION_COLUMNS = 5
+export const REMEMBER_ONE = REMEMBER + OPERATION_ROW
+export const REMEMBER_MANY = REMEMBER + new Array(INSERT_ROWS).fill(OPERATION_ROW).join(', ')
 
 // What every method that moves jobs adds up and writes at its end (ledger.ts).
 export const COUNT = `INSERT INTO job_counters (name, whose, priority, value) VALUES (?1, ?2, 0, ?3)
@@ -202,9 +206,8 @@ export const FINISHED_BEFORE = `SELECT ${FOUND} FROM jobs
   WHERE finished_at_ms IS NOT NULL AND state <> 'dead' AND finished_at_ms < ? ORDER BY finished_at_ms, id LIMIT ?`
 export const OPERATION_ENDED =
   'UPDATE job_operations SET state = ? WHERE tenant = ? AND operation_id = ? AND job_id = ?'
-export const PRUNE_OPERATIONS = `DELETE FROM job_operations WHERE (tenant, operation_id) IN
-  (SELECT tenant, operation_id FROM job_operations WHERE created_at_ms < ?
-    ORDER BY created_at_ms, tenant, operation_id LIMIT ?)`
+export const PRUNE_OPERATIONS = `DELETE FROM job_operations WHERE seq IN
+  (SELECT seq FROM job_operations WHERE created_at_ms < ? ORDER BY created_at_ms, seq LIMIT ?)`
 export const PRUNE_STEPS = `DELETE FROM job_steps WHERE (job_id, name) IN
   (SELECT job_id, name FROM job_steps s WHERE changed_at_ms < ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = s.job_id)
     ORDER BY changed_at_ms, job_id, name LIMIT ?)`

@@ -65,9 +65,24 @@ CREATE INDEX jobs_finished ON jobs (finished_at_ms) WHERE finished_at_ms IS NOT 
 -- row that any update touches, at the price of a whole claim.
 CREATE INDEX jobs_not_well ON jobs (state, id) WHERE finished_at_ms IS NOT NULL AND state <> 'succeeded';
 
--- How a job that is pruned had ended, for the repeats of its submission.
-ALTER TABLE job_operations ADD COLUMN state TEXT;
-DROP INDEX job_operations_by_job;
+-- What makes a repeated submission harmless (J5). Operation ids may be random: the row stands in the order of time
+-- ("seq"), and only tenant and id in the order of ids: a random one touches a small entry and moves no long row about.
+-- "state": how a job that is pruned had ended, for the repeats of its submission.
+CREATE TABLE job_operations_next (
+  seq INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  operation_id TEXT NOT NULL,
+  payload_hash TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  state TEXT,
+  UNIQUE (tenant, operation_id)
+) STRICT;
+INSERT INTO job_operations_next (tenant, operation_id, payload_hash, job_id, created_at_ms)
+  SELECT tenant, operation_id, payload_hash, job_id, created_at_ms FROM job_operations ORDER BY created_at_ms;
+DROP TABLE job_operations;
+ALTER TABLE job_operations_next RENAME TO job_operations;
+CREATE INDEX job_operations_by_age ON job_operations (created_at_ms);
 
 -- What is added up, all in one table: a submission changes a few of these rows, and would write a page for each table
 -- that they stood in. "whose" is a kind, but for lines and times:
