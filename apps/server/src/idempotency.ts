@@ -8,8 +8,7 @@ import { badRequest } from './problem.ts'
  * Idempotency-Key: a creating request that is sent again gets the first answer and makes nothing new.
  *
  * Promises: the answer is kept in the transaction that does the work, so there is never one without the other.
- * Assumes: one transaction at a time (the database's write lock), so of two racing repeats the second one sees the
- * first one's answer. Cut before the commit: nothing is there, and a repeat does the work. Cut after it, with the
+ * Of two racing repeats the second one waits for the turn of its key, and sees the first one's answer. Cut before the commit: nothing is there, and a repeat does the work. Cut after it, with the
  * answer lost on its way: the person's client repeats under the same key and gets that answer.
  */
 
@@ -100,11 +99,18 @@ export async function answerOnce(
   { operation, nowMs }: { operation: Operation | null; nowMs: number },
   work: () => Promise<Answer>,
 ): Promise<GivenAnswer> {
-  const first = operation && (await replay(tx, operation))
+  const first = operation && (await firstAnswer(tx, operation))
   if (first) return first
   const answer = await work()
   if (operation) await remember(tx, operation, { ...answer, nowMs })
   return { status: answer.status, body: answer.body, isReplay: false }
+}
+
+async function firstAnswer(tx: Transaction, operation: Operation): Promise<GivenAnswer | null> {
+  // Asked together: the second is read once the turn has come.
+  const turn = tx.takeTurn(`answer ${operation.userId} ${operation.key}`)
+  const [, first] = await Promise.all([turn, replay(tx, operation)])
+  return first
 }
 
 /** When a thing is deleted: an answer that describes it must not outlive it. */

@@ -3,8 +3,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import { forgetAnswersOf } from '../../idempotency.ts'
 import { conflict, HttpProblem } from '../../problem.ts'
 import type { Changed } from './changes.ts'
-import { groupsThatEndWith, leaveAll } from './groups.ts'
-import { person } from './people.ts'
+import { groupsOf, groupsThatEndWith, leaveAll } from './groups.ts'
+import { person, takePerson } from './people.ts'
+import { takeTurnOnGroup } from './turns.ts'
 
 /**
  * Deleting an account: queue first, photos next, rows last, and the person's own row last of all.
@@ -73,7 +74,10 @@ export class Deletion {
   }
 
   async #deleteRows(tx: Transaction, userId: string): Promise<void> {
-    const { purges, changed } = this.#options
+    const { db, purges, changed } = this.#options
+    for (const id of (await groupsOf(tx, userId)).map((group) => group.id).sort())
+      await takeTurnOnGroup(tx, id)
+    await takePerson(tx, userId, db.dialect)
     await this.#assertMayGo(tx, userId)
     const ended = await groupsThatEndWith(tx, userId)
     await purges.rows(tx, userId, ended)
@@ -86,6 +90,7 @@ export class Deletion {
   async #assertMayGo(tx: Transaction, userId: string): Promise<void> {
     const who = await person(tx, userId)
     if (who?.role !== 'admin') return
+    await tx.takeTurn('admins')
     const others = await tx.get<{ people: number; admins: number }>(
       `SELECT count(*) AS people, count(*) FILTER (WHERE role = 'admin' AND status = 'approved') AS admins
        FROM users WHERE id <> ? AND demo = ?`,

@@ -18,6 +18,7 @@ import {
 } from './groups.ts'
 import { plainName } from './plain-text.ts'
 import { AddMember, CreateGroup, EditMembership, GroupList, GroupSummary } from './schemas.ts'
+import { takeTurnOnGroup } from './turns.ts'
 
 export interface GroupCounts {
   links: number
@@ -108,6 +109,7 @@ export function groupRoutes(app: App, options: GroupRouteOptions): void {
       const operation = operationOf(request, userId, { groupId, ...who })
       const nowMs = clock.nowMs()
       const answer = await db.transaction(async (tx) => {
+        await takeTurnOnGroup(tx, groupId)
         // Before the repeat is looked up: who has left the group is told so, not what they once were answered.
         const group = await mine(tx, userId, groupId)
         return answerOnce(tx, { operation, nowMs }, async () => {
@@ -127,6 +129,7 @@ export function groupRoutes(app: App, options: GroupRouteOptions): void {
     const { userId } = approved(request)
     const { id: groupId, user: leaverId } = request.params
     await db.transaction(async (tx) => {
+      await takeTurnOnGroup(tx, groupId)
       const group = await mine(tx, userId, groupId)
       if (!(await removeMember(tx, { group, askerId: userId, userId: leaverId }))) throw notFound()
       await marksShown(tx, groupId)

@@ -1,4 +1,4 @@
-import { oneOf, type Queryable, type Transaction } from '@garner/db'
+import { type Database, oneOf, type Queryable, type Transaction } from '@garner/db'
 import type { AccountStatus } from './schemas.ts'
 
 export interface PersonRow {
@@ -20,6 +20,15 @@ const COLUMNS = 'id, name, email, role, status, created_at'
 
 export function person(q: Queryable, id: string): Promise<PersonRow | undefined> {
   return q.get<PersonRow>(`SELECT ${COLUMNS} FROM users WHERE id = ?`, id)
+}
+
+/**
+ * Waits until nothing is being saved under this account, and lets nothing be saved until the transaction ends: rows that
+ * refer to it would otherwise come between the look for them and the end of the account, and go uncounted. In SQLite
+ * nobody else writes meanwhile anyway.
+ */
+export async function takePerson(tx: Transaction, id: string, dialect: Database['dialect']): Promise<void> {
+  if (dialect === 'postgres') await tx.get('SELECT 1 FROM users WHERE id = ? FOR UPDATE', id)
 }
 
 /** Everyone, those who wait first. */

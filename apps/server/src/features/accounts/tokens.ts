@@ -77,6 +77,7 @@ export class ApiTokens {
     { userId, name }: { userId: string; name: string },
   ): Promise<TokenRow & { token: string }> {
     const { clock, ids, randomBytes } = this.#options
+    await tx.takeTurn(`tokens ${userId}`)
     const held = await tx.get<{ n: number }>('SELECT count(*) AS n FROM api_tokens WHERE user_id = ?', userId)
     if (held!.n >= TOKENS_MAX) {
       throw conflict(
