@@ -9,6 +9,11 @@ export interface StoreUnderTest<Tx> {
   store: JobStore<Tx>
   /** Another JobStore on the same data through a connection of its own; none where there is only one. */
   second?: JobStore<Tx> | undefined
+  /**
+   * Resolves once what was asked of the second has got as far as it can while a transaction of the first is open.
+   * For a second that works elsewhere, in another process; without it, ten turns of this event loop are given.
+   */
+  letSecondGoOn?: (() => Promise<void>) | undefined
   /** The store's own clock, and the second's. */
   clock: ManualClock
   /** Rows of the caller's own, in the same transactions: what a handler would write. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { QueueFull } from '../../src/errors.ts'
 import type { Contract } from './contract.ts'
-import { LEASE_MS, MeetingPoint, Rollback, type Scene, SUCCEEDED, turns } from './scene.ts'
+import { LEASE_MS, MeetingPoint, Rollback, type Scene, SUCCEEDED } from './scene.ts'
 
 /**
  * Runs `first` in a transaction on one connection and stops it just before it ends; starts `second` on the other
@@ -31,7 +31,7 @@ export async function meet<Tx, T>(
   await point.reached
   const other = second()
   other.catch(() => {}) // looked at below; it may fail before the first one is let go
-  await turns()
+  await scene.letSecondGoOn()
   point.letGo()
   await settled
   return other
@@ -136,7 +136,7 @@ export function raceTests<Tx>({ holds }: Contract<Tx>): void {
     })
     await point.reached
     const claiming = scene.claim({}, second)
-    await turns()
+    await scene.letSecondGoOn()
     point.letGo()
     expect(await publishing).toBe('published')
     expect(await claiming).toEqual([])

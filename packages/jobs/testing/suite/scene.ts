@@ -17,6 +17,8 @@ export class Scene<Tx> {
   readonly hasSecond: boolean
   readonly clock: ManualClock
   readonly caller: StoreUnderTest<Tx>['caller']
+  /** Lets what was asked of the second get as far as it can. */
+  readonly letSecondGoOn: () => Promise<void>
   #count = 0
 
   constructor(opened: StoreUnderTest<Tx>) {
@@ -25,6 +27,7 @@ export class Scene<Tx> {
     this.clock = opened.clock
     this.caller = opened.caller
     this.hasSecond = opened.second !== undefined
+    this.letSecondGoOn = opened.letSecondGoOn ?? turns
   }
 
   /** Ids that sort by the time they were made, as `list` wants them. */
