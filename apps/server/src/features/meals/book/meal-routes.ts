@@ -9,7 +9,7 @@ import { addDays, daysIn, isDay, type Span } from './day.ts'
 import { goalsOf } from './goals.ts'
 import { toMeal } from './meal.ts'
 import { listDays } from './queries.ts'
-import { DaysQuery, EditMeal, WriteMeal } from './schemas.ts'
+import { type DayList, DaysQuery, EditMeal, WriteMeal } from './schemas.ts'
 import { addMeal, deleteMeal, editMeal, writtenMeal } from './writes.ts'
 
 /** A leap year: more than any page shows at once. */
@@ -24,6 +24,8 @@ export function mealRoutes(app: App, deps: BookDeps): void {
   app.get('/api/meals', { schema: { querystring: DaysQuery } }, async (request, reply) => {
     const { userId } = approved(request)
     const asked = askedSpan(request.query)
+    // The version first: a change between the reads then shows as newer meals under an older version, which the reader
+    // asks about again; the other way round it would be taken for seen.
     const version = await diaryVersion(db.read, userId)
     // With whose it is: in a browser that two people share, one's copy must not stand for the other's.
     const etag = `W/"${version}.${hash('sha256', userId, 'base64url').slice(0, 8)}.${SHAPE}"`
@@ -35,9 +37,8 @@ export function mealRoutes(app: App, deps: BookDeps): void {
     })
     if (request.headers['if-none-match'] === etag) return reply.code(304).send()
     const { start_of_day } = await goalsOf(db.read, userId)
-    const list = await listDays(db.read, userId, { ...asked, startOfDay: start_of_day })
-    // A change since the first look: the older tag stays, and whoever asks with it is given the newer days again.
-    return { ...list, version }
+    const days = await listDays(db.read, userId, { ...asked, startOfDay: start_of_day })
+    return { days, version } satisfies DayList
   })
 
   app.post('/api/meals', { schema: { body: WriteMeal } }, async (request, reply) => {

@@ -1,9 +1,8 @@
 import type { Queryable } from '@garner/db'
-import { diaryVersion } from '../diary.ts'
 import { totalsOf } from './amounts.ts'
 import { addDays, dayOf, daysIn, type Span } from './day.ts'
 import { MEAL_ROWS, type MealRow, toMeal } from './meal.ts'
-import type { Day, DayList } from './schemas.ts'
+import type { Day } from './schemas.ts'
 
 /** Reads of one person's diary. Each asks for that person's own rows only; another's are not there. */
 export async function findMeal(
@@ -34,10 +33,7 @@ export async function findWaiting(
 }
 
 /** Every day of the span, in order, each with its meals in order of time. */
-export async function listDays(query: Queryable, userId: string, span: Span): Promise<DayList> {
-  // The version first: a change between the reads then shows as newer meals under an older version, which the reader
-  // asks about again; the other way round it would be taken for seen.
-  const version = await diaryVersion(query, userId)
+export async function listDays(query: Queryable, userId: string, span: Span): Promise<Day[]> {
   const within = [span.first, span.startOfDay, addDays(span.last, 1), span.startOfDay]
   const meals = await query.all<MealRow>(
     `${MEAL_ROWS} WHERE m.user_id = ? AND (m.date, m.time) >= (?, ?) AND (m.date, m.time) < (?, ?)
@@ -53,12 +49,11 @@ export async function listDays(query: Queryable, userId: string, span: Span): Pr
   )
   const mealsOf = Map.groupBy(meals, (row) => dayOf(row, span.startOfDay))
   const waitingOf = Map.groupBy(waiting, (entry) => dayOf(entry, span.startOfDay))
-  const days = Array.from({ length: daysIn(span) }, (_, n): Day => {
+  return Array.from({ length: daysIn(span) }, (_, n): Day => {
     const date = addDays(span.first, n)
     const shown = (mealsOf.get(date) ?? []).map(toMeal)
     return { date, meals: shown, totals: totalsOf(shown, waitingOf.get(date)?.length ?? 0) }
   })
-  return { days, version }
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { Transaction } from '@garner/db'
 import { forgetThing } from '../../../idempotency.ts'
+import type { Objects } from '../../../outbound/objects.ts'
 import { badRequest, conflict, type HttpProblem, notFound } from '../../../problem.ts'
 import { cleanLine, cleanText } from '../../../text.ts'
 import { diaryChanged } from '../diary.ts'
-import { type EntryDeps, forgetEntry } from '../intake/entries.ts'
+import { type EntryDeps, forgetEntry, removeAfter } from '../intake/entries.ts'
 import { ownEntry } from '../intake/entry.ts'
 import { readClientTime } from '../photo/index.ts'
 import { hundredths, nutrientsOf, perNutrient } from './amounts.ts'
@@ -22,6 +23,7 @@ import { type EditMeal, type MealItem, NUTRIENTS, type WriteItem, type WriteMeal
  * undone: it takes the job with it, so nothing that comes back has a right to publish, and marks the entry.
  */
 export interface WriteDeps extends EntryDeps {
+  objects: Pick<Objects, 'remove'>
   ids: () => string
   nowMs: () => number
 }
@@ -152,7 +154,7 @@ export async function deleteMeal(
   const entryId = row ? row.entry_id : (await ownEntry(tx, { id, userId }))?.id
   if (!row && entryId === undefined) throw notFound()
   await tx.run('DELETE FROM meals WHERE id = ? AND user_id = ?', id, userId)
-  if (entryId) await forgetEntry(tx, deps, entryId)
+  if (entryId) removeAfter(tx, deps.objects, await forgetEntry(tx, deps, entryId))
   await forgetThing(tx, id)
   await diaryChanged(tx, userId)
 }
