@@ -13,6 +13,7 @@ import { accountsMigrations, createAccounts } from '../features/accounts/index.t
 import { VISION_ALLOWANCE } from '../features/meals/allowance.ts'
 import { type BookDeps, registerBook } from '../features/meals/book/book.ts'
 import type { Meal, MealNutrients, WriteItem } from '../features/meals/book/schemas.ts'
+import { sweepShares } from '../features/meals/book/shares.ts'
 import { mealsMigrations } from '../features/meals/migrations.ts'
 import { type App, createApp } from '../http.ts'
 import { serverMigrations } from '../idempotency.ts'
@@ -36,6 +37,8 @@ export class Book {
   store!: JobStore<Transaction>
   /** The subjects of jobs that were forgotten. */
   readonly forgotten: string[] = []
+  /** What the read side was asked, in order. */
+  readonly statements: string[] = []
   /** Every log line. */
   readonly log: string[] = []
   /** How often somebody was told that something has changed. */
@@ -69,9 +72,14 @@ export class Book {
     book.store = createSqliteStore({ db, clock, bounds: { perTenant: 100, total: 100 } })
     book.app = createApp({ logger, authenticate: accounts.authenticate, isLoopbackOnly: true })
     book.db = db
+    const read: Database['read'] = {
+      all: (sql, ...params) => book.#asked(sql, () => db.read.all(sql, ...params)),
+      get: (sql, ...params) => book.#asked(sql, () => db.read.get(sql, ...params)),
+    }
     book.objects = createFolder({ dir, clock, ids })
     registerBook(book.app, {
-      ...{ db, ids, randomBytes, people: accounts.people, vision: book.vision, objects: book.objects },
+      db: { read, transaction: (work) => db.transaction(work) },
+      ...{ ids, randomBytes, people: accounts.people, vision: book.vision, objects: book.objects },
       nowMs: () => clock.nowMs(),
       jobs: {
         allowance: (of) => book.store.allowance(of),
@@ -188,6 +196,15 @@ export class Book {
       }
       await this.store.publish(claim, { state: 'succeeded' })
     }
+  }
+
+  async sweep(): Promise<void> {
+    await this.db.transaction((tx) => sweepShares(tx, this.clock.nowMs()))
+  }
+
+  #asked<T>(sql: string, ask: () => Promise<T>): Promise<T> {
+    this.statements.push(sql)
+    return ask()
   }
 
   async count(table: string): Promise<number> {

@@ -10,7 +10,7 @@ import { shareRoutes } from './share-routes.ts'
 import type { WriteDeps } from './writes.ts'
 
 export interface BookDeps extends WriteDeps {
-  db: Database
+  db: Pick<Database, 'read' | 'transaction'>
   jobs: Pick<JobStore<Transaction>, 'allowance' | 'forget'>
   randomBytes: (n: number) => Uint8Array
   seal: Seal
