@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
 /**
- * Two projects. `unit` stays within its own process and runs in parallel. `system` starts real Garner processes and
+ * Three projects. `unit` stays within its own process and runs in parallel. `postgres` runs those of its files again on
+ * PostgreSQL that are about what the server stores. `system` starts real Garner processes and
  * real browsers, whose timeouts mean something: one file at a time, after the others, since two of them at once on a
  * machine with two cores measure each other.
  */
@@ -21,6 +22,18 @@ export default defineConfig({
           ],
           sequence: { groupOrder: 0 },
           testTimeout: 10_000,
+        },
+      },
+      {
+        test: {
+          name: 'postgres',
+          include: ['apps/server/src/features/**/*.test.ts', 'apps/server/src/idempotency.test.ts'],
+          // Nothing in these asks a database, or none that is configured.
+          exclude: ['apps/server/src/features/meals/photo/**'],
+          env: { GARNER_TEST_DIALECT: 'postgres' },
+          setupFiles: ['apps/server/src/testing/postgres.setup.ts'],
+          sequence: { groupOrder: 0 },
+          testTimeout: 20_000,
         },
       },
       {

@@ -26,7 +26,8 @@ async function isReachable(): Promise<boolean> {
   }
 }
 
-const hasPostgres = await isReachable()
+/** Whether there is one. */
+export const hasPostgres = await isReachable()
 /** Debian keeps it in /usr/sbin, which is not on everybody's path. */
 const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   .map((dir) => join(dir, 'pgbouncer'))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { BudgetLedger, SharedEntries } from '@garner/cache'
 import {
   type Clock,
   type Database,
@@ -7,14 +8,15 @@ import {
   StoreUnavailable,
   type Transaction,
 } from '@garner/db'
-import { openSqlite } from '@garner/db/sqlite'
+import type { OwnTransaction, PostgresDatabase } from '@garner/db/postgres'
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { readConfig } from '../config.ts'
-import { sqlite } from '../database/sqlite.ts'
+import { backendOf } from '../database.ts'
 import { createGarner, type Garner } from '../garner.ts'
 import type { App } from '../http.ts'
+import { DIALECT, openTestDatabase } from './database.ts'
 import { Site } from './site.ts'
 
 /** One process of Garner as main.ts would put it together, except for time, chance and the internet. */
@@ -53,11 +55,14 @@ export interface HarnessOptions {
   /** A file for several connections; memory unless told. */
   path?: string
   env?: Record<string, string>
+  /** The origin budget as it is, shares and all; unless told, there is room for whatever a test reads. */
+  hasBudget?: boolean
+  shared?: SharedEntries
 }
 
 /**
- * Garner's real parts in one test process: routes, accounts, jobs, worker and metrics over SQLite, in demo mode, on
- * a clock that is moved by hand. Alice and Bob share the group `study`, Carol is in none.
+ * Garner's real parts in one test process: routes, accounts, jobs, worker and metrics over SQLite or PostgreSQL, in demo
+ * mode, on a clock that is moved by hand. Alice and Bob share the group `study`, Carol is in none.
  */
 export class Harness {
   readonly clock = new ManualClock()
@@ -90,16 +95,21 @@ export class Harness {
     const stall = new StallingClock(this.clock)
     let db = path === ':memory:' ? this.#databases[0] : undefined
     if (!db) {
-      db = new HeldDatabase(openSqlite({ path, clock: stall }))
+      db = await held(path, stall)
       this.#databases.push(db)
       onTestFinished(() => db!.close())
     }
-    await migrate(db, sqlite.migrations, stall)
+    const backend = await backendOf(db.dialect)
+    await migrate(db, backend.migrations, stall)
     const errors: string[] = []
     const stream = { write: (line: string) => void errors.push(JSON.parse(line).msg) }
     const garner = createGarner({
       config: readConfig(['all', '--demo'], env, {}),
-      backend: sqlite,
+      // Its clock rules the leases, since the test moves it.
+      backend: {
+        ...backend,
+        createJobs: (on, options) => backend.createJobs(on, { ...options, isAhead: true }),
+      },
       db,
       clock: stall,
       random: () => 0.5,
@@ -109,7 +119,10 @@ export class Harness {
       secret: 'a secret for tests that is long enough to sign with',
       logger: pino({ level: 'error' }, stream),
       fetchPage: this.site.fetchPage,
+      shared: this.#options.shared,
+      ledger: this.#options.hasBudget ? undefined : ENDLESS,
     })
+    onTestFinished(() => garner.close())
     const stop = new AbortController()
     onTestFinished(() => stop.abort())
     return {
@@ -205,6 +218,14 @@ export class Harness {
   }
 }
 
+/** Lends everything for ever. Shares take real moments to grow, and here no time passes by itself. */
+const ENDLESS: BudgetLedger = {
+  configure: async () => {},
+  lease: async () => ({ generation: 1, rate: 1e6, ownRate: 0, concurrency: 1e6, ttlMs: 1e12, isOwed: false }),
+  release: async () => {},
+  standing: async () => null,
+}
+
 function bytes(seed: string, n: number): Uint8Array {
   const parts: Buffer[] = []
   for (let made = 0; made < n; made += 64) {
@@ -245,6 +266,16 @@ class StallingClock implements Clock {
   }
 }
 
+async function held(path: string, clock: Clock): Promise<HeldDatabase> {
+  if (DIALECT === 'sqlite') return new HeldDatabase(await openTestDatabase({ path, clock }))
+  const aroundCommit = <T>(effect: () => Promise<T>): Promise<T> => {
+    if (db.failCommits) throw new StoreUnavailable('injected', 'committing')
+    return effect()
+  }
+  const db = new HeldPostgres((await openTestDatabase({ path, clock, aroundCommit })) as PostgresDatabase)
+  return db
+}
+
 /** A database in a test's hand: it knows how many calls are under way, and can be away. */
 export class HeldDatabase implements Database {
   readonly #db: Database
@@ -278,13 +309,13 @@ export class HeldDatabase implements Database {
 
   get read(): Database['read'] {
     return {
-      all: (sql, ...params) => this.#counted(() => this.#db.read.all(sql, ...params)),
-      get: (sql, ...params) => this.#counted(() => this.#db.read.get(sql, ...params)),
+      all: (sql, ...params) => this.counted(() => this.#db.read.all(sql, ...params)),
+      get: (sql, ...params) => this.counted(() => this.#db.read.get(sql, ...params)),
     }
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T> {
-    return this.#counted(() =>
+    return this.counted(() =>
       this.#db.transaction(async (tx) => {
         const value = await work(tx)
         if (this.failCommits) throw new StoreUnavailable('injected', 'committing')
@@ -294,14 +325,14 @@ export class HeldDatabase implements Database {
   }
 
   changeCounter(): Promise<number> {
-    return this.#counted(() => this.#db.changeCounter())
+    return this.counted(() => this.#db.changeCounter())
   }
 
   close(): Promise<void> {
     return this.#db.close()
   }
 
-  async #counted<T>(call: () => Promise<T>): Promise<T> {
+  protected async counted<T>(call: () => Promise<T>): Promise<T> {
     if (this.isAway) throw new StoreUnavailable('injected', 'testing')
     this.#calls++
     try {
@@ -310,5 +341,50 @@ export class HeldDatabase implements Database {
       this.#calls--
       this.#ended++
     }
+  }
+}
+
+/** The same with what only PostgreSQL has. Nothing is heard, since notifications come when they like: polling finds the work. */
+class HeldPostgres extends HeldDatabase implements PostgresDatabase {
+  readonly #db: PostgresDatabase
+
+  constructor(db: PostgresDatabase) {
+    super(db)
+    this.#db = db
+  }
+
+  override get dialect(): 'postgres' {
+    return 'postgres'
+  }
+
+  get clock() {
+    return this.#db.clock
+  }
+
+  get connections() {
+    return this.#db.connections
+  }
+
+  get autocommit(): Database['read'] {
+    return {
+      all: (sql, ...params) => this.counted(() => this.#db.autocommit.all(sql, ...params)),
+      get: (sql, ...params) => this.counted(() => this.#db.autocommit.get(sql, ...params)),
+    }
+  }
+
+  override transaction<T>(
+    work: (tx: OwnTransaction) => Promise<T>,
+    options?: { runsOnce?: boolean },
+  ): Promise<T> {
+    return this.counted(() => this.#db.transaction(work, options))
+  }
+
+  async listen() {
+    return null
+  }
+
+  /** Answers come over the network, which takes turns of the event loop and no time of the clock. */
+  override isStuck(): boolean {
+    return !this.isBusy
   }
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type Around, type Database, ManualClock, migrate, systemClock } from '@garner/db'
-import { openSqlite } from '@garner/db/sqlite'
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { vi } from 'vitest'
 import { type App, approved, createApp } from '../../http.ts'
 import { serverMigrations } from '../../idempotency.ts'
+import { openTestDatabase } from '../../testing/database.ts'
 import {
   type Accounts,
   type AccountsOptions,
@@ -18,7 +18,7 @@ import {
 // while other files' tests keep the same cores busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-/** A server with accounts alone, for tests: real Fastify, real Better Auth, SQLite. */
+/** A server with accounts alone, for tests: real Fastify, real Better Auth, a real database. */
 export interface World {
   app: App
   db: Database
@@ -76,7 +76,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   // Better Auth looks at the machine's own clock for the life of a session, so this one starts there.
   const clock = new WatchedClock(systemClock().nowMs())
   // In real time: two servers on one file wait for each other's lock, and nobody moves this test's clock meanwhile.
-  const db = openSqlite({ path, clock: systemClock(), busyMs })
+  const db = await openTestDatabase({ path, clock: systemClock(), busyMs })
   await migrate(db, [serverMigrations, accountsMigrations], clock)
   const changes: Changed[] = []
   const purged: string[] = []

@@ -1,0 +1,3 @@
+import { providePostgres } from './database.ts'
+
+providePostgres()
