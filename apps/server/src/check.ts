@@ -27,7 +27,7 @@ async function missing(config: Config, clock: Clock): Promise<string[]> {
   }
   if (config.fault !== '') lines.push(`faults: put in on purpose at ${config.fault}.`)
   if (config.advanceMs > 0) lines.push(`clock: ${config.advanceMs / 1000} s ahead.`)
-  lines.push('meals, shared cache and S3: not in this version.')
+  lines.push('meals and S3: not in this version.')
   return lines
 }
 

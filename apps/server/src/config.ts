@@ -43,7 +43,28 @@ export interface Config {
   maxPendingTotal: number
   /** Estimates of one person in a UTC day. */
   aiDailyLimit: number
+  /** What is done when nobody knows whether a call was billed: no second call, or one. */
+  billingUnknown: 'degrade' | 'retry'
+  /** How long one call of the vision model may take. */
+  visionTimeoutMs: number
+  /** Photos of one person in any minute, per server. */
+  uploadsPerMinute: number
+  /** The longer side of a stored photo, in pixels. */
+  photoMaxPx: number
+  /** Where photos are kept. */
+  photosDir: string
+  /** A list reader's patience. */
   readWaitMs: number
+  /** What the whole fleet may ask of the database for lists: in any second, and at once. */
+  originReadsPerSecond: number
+  originConcurrency: number
+  /** Up to this age a copy of a list is served as it is; up to the next it is served marked as stale. */
+  freshMs: number
+  maxStaleMs: number
+  /** How long a list read may rely on an access check; 0: never. */
+  accessMaxAgeMs: number
+  /** The shared cache; null for none. */
+  cacheUrl: string | null
   /** All settings as `check` shows them: secrets hidden, and what has no effect yet said. */
   settings: Setting[]
 }
@@ -115,7 +136,26 @@ const SPECS: Spec[] = [
   { name: 'GARNER_MAX_PENDING', fallback: '200', check: whole(1, 1e9) },
   { name: 'GARNER_MAX_PENDING_TOTAL', fallback: '100000', check: whole(1, 1e9) },
   { name: 'GARNER_AI_DAILY_LIMIT', fallback: '50', check: whole(0, 1e9) },
+  { name: 'GARNER_BILLING_UNKNOWN', fallback: 'degrade', check: oneOf('degrade', 'retry') },
+  { name: 'GARNER_UPLOADS_PER_MINUTE', fallback: '120', check: whole(1, 1e9) },
+  { name: 'GARNER_PHOTO_MAX_PX', fallback: '1600', check: whole(64, 16_384) },
+  {
+    name: 'GARNER_BLOBS',
+    fallback: '',
+    check: like(/^file:.+/, 'file:DIR (s3:// is not supported by this version)'),
+  },
   { name: 'GARNER_READ_WAIT_MS', fallback: '250', check: whole(0, 60_000) },
+  { name: 'GARNER_ORIGIN_READS_PER_SECOND', fallback: '100', check: whole(1, 1e9) },
+  { name: 'GARNER_ORIGIN_CONCURRENCY', fallback: '20', check: whole(1, 1e9) },
+  { name: 'GARNER_FRESH_S', fallback: '2', check: number(0, 86_400) },
+  { name: 'GARNER_MAX_STALE_S', fallback: '60', check: number(0, 86_400) },
+  { name: 'GARNER_ACCESS_MAX_AGE_S', fallback: '5', check: number(0, 86_400) },
+  {
+    name: 'GARNER_CACHE_URL',
+    fallback: '',
+    check: like(/^rediss?:\/\//, 'redis://…'),
+    isSecret: true,
+  },
   { name: 'GARNER_FAULT', fallback: '', check: () => null },
   { name: 'GARNER_CLOCK_ADVANCE_S', fallback: '0', check: number(0, 1e9) },
   {
@@ -126,19 +166,6 @@ const SPECS: Spec[] = [
   },
   // Parts that this version does not have yet.
   {
-    name: 'GARNER_CACHE_URL',
-    fallback: '',
-    check: like(/^rediss?:\/\//, 'redis://…'),
-    isSecret: true,
-    isUsed: false,
-  },
-  {
-    name: 'GARNER_BLOBS',
-    fallback: '',
-    check: like(/^(file:.+|s3:\/\/.+)/, 'file:DIR or s3://bucket/prefix'),
-    isUsed: false,
-  },
-  {
     name: 'GARNER_DELIVERY',
     fallback: 'auto',
     check: like(/^(auto|sqs:.+)$/, 'auto or sqs:URL'),
@@ -148,14 +175,6 @@ const SPECS: Spec[] = [
   { name: 'GARNER_VISION_MODEL', fallback: '', check: () => null, isUsed: false },
   { name: 'GARNER_VISION_KEY', fallback: '', check: () => null, isSecret: true, isUsed: false },
   { name: 'GARNER_VISION_TIMEOUT_S', fallback: '30', check: number(0.1, 600), isUsed: false },
-  { name: 'GARNER_BILLING_UNKNOWN', fallback: 'degrade', check: oneOf('degrade', 'retry'), isUsed: false },
-  { name: 'GARNER_UPLOADS_PER_MINUTE', fallback: '120', check: whole(1, 1e9), isUsed: false },
-  { name: 'GARNER_ORIGIN_READS_PER_SECOND', fallback: '100', check: whole(1, 1e9), isUsed: false },
-  { name: 'GARNER_ORIGIN_CONCURRENCY', fallback: '20', check: whole(1, 1e9), isUsed: false },
-  { name: 'GARNER_FRESH_S', fallback: '2', check: number(0, 86_400), isUsed: false },
-  { name: 'GARNER_MAX_STALE_S', fallback: '60', check: number(0, 86_400), isUsed: false },
-  { name: 'GARNER_ACCESS_MAX_AGE_S', fallback: '5', check: number(0, 86_400), isUsed: false },
-  { name: 'GARNER_PHOTO_MAX_PX', fallback: '1600', check: whole(64, 16_384), isUsed: false },
 ]
 
 /**
@@ -210,6 +229,11 @@ export function readConfig(
       'GARNER_READ_DATABASE_URL is for a replica of PostgreSQL: GARNER_DATABASE_URL has to be its primary',
     )
   }
+  if (Number(get('GARNER_MAX_STALE_S')) < Number(get('GARNER_FRESH_S'))) {
+    problems.push(
+      `GARNER_MAX_STALE_S=${get('GARNER_MAX_STALE_S')}: expected at least GARNER_FRESH_S (${get('GARNER_FRESH_S')})`,
+    )
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   const database = databaseAt(databaseUrl, dataDir)
   return {
@@ -231,7 +255,18 @@ export function readConfig(
     maxPending: Number(get('GARNER_MAX_PENDING')),
     maxPendingTotal: Number(get('GARNER_MAX_PENDING_TOTAL')),
     aiDailyLimit: Number(get('GARNER_AI_DAILY_LIMIT')),
+    billingUnknown: get('GARNER_BILLING_UNKNOWN') as Config['billingUnknown'],
+    visionTimeoutMs: Number(get('GARNER_VISION_TIMEOUT_S')) * 1000,
+    uploadsPerMinute: Number(get('GARNER_UPLOADS_PER_MINUTE')),
+    photoMaxPx: Number(get('GARNER_PHOTO_MAX_PX')),
+    photosDir: photosAt(get('GARNER_BLOBS'), dataDir),
     readWaitMs: Number(get('GARNER_READ_WAIT_MS')),
+    originReadsPerSecond: Number(get('GARNER_ORIGIN_READS_PER_SECOND')),
+    originConcurrency: Number(get('GARNER_ORIGIN_CONCURRENCY')),
+    freshMs: Number(get('GARNER_FRESH_S')) * 1000,
+    maxStaleMs: Number(get('GARNER_MAX_STALE_S')) * 1000,
+    accessMaxAgeMs: Number(get('GARNER_ACCESS_MAX_AGE_S')) * 1000,
+    cacheUrl: get('GARNER_CACHE_URL') || null,
     settings,
   }
 }
@@ -240,6 +275,10 @@ function databaseAt(url: string, dataDir: string): DatabaseAddress {
   if (isPostgres(url)) return { dialect: 'postgres', url }
   const path = url === '' ? resolve(dataDir, 'garner.db') : url.slice('sqlite:'.length)
   return { dialect: 'sqlite', path }
+}
+
+function photosAt(url: string, dataDir: string): string {
+  return url === '' ? resolve(dataDir, 'photos') : resolve(url.slice('file:'.length))
 }
 
 /** An address may carry a password, also where none belongs: neither `check` nor a refusal repeats it. */

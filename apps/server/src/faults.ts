@@ -5,7 +5,8 @@ import type { Around, Clock } from '@garner/db'
  * Each point is a seam in the real code, named after what has and what has not happened there.
  */
 export const FAULT_POINTS = {
-  'submit.before-commit': 'a save has written its row and its job, and the transaction is not committed',
+  'submit.before-commit':
+    'a save (a link, a photo) has written its row and its job, and the transaction is not committed',
   'submit.after-commit': 'a save is durable, and its answer is not sent',
   'claim.after-commit': 'jobs are claimed, and the worker has not started them',
   'fetch.after-response': 'a page has been fetched, and nothing of it is stored',
@@ -14,16 +15,14 @@ export const FAULT_POINTS = {
   'account.read': 'the database is asked who someone is and what they may see',
   'commit.sync': 'the commit of a batch of transactions, with its sync to disk',
   'origin.read': 'a list is read from the database',
+  'budget.renew': 'a share of the budget for reading lists is about to be renewed',
   'purge.after-queue': "an account's jobs are gone, and the rest of it is still there",
-  'purge.after-photos': "an account's photos are gone too (there are none yet), and its rows are still there",
-  // Named in the contract, in parts that this version does not have: they can be set, and are not reached.
-  'vision.before-call': 'not reached in this version (meals): a photo is about to be described',
-  'vision.after-response': 'not reached in this version (meals): a description has come, and is not stored',
-  'vision.after-settled':
-    'not reached in this version (meals): a paid description is stored, and its meal is not',
-  'photo.after-write': 'not reached in this version (meals): a photo is on disk, and its row is not',
-  'allowance.reserve': 'not reached in this version (meals): a paid use is about to be set aside',
-  'budget.renew': 'not reached in this version (shared budget): a share of the budget is about to be renewed',
+  'purge.after-photos': "an account's photos are gone too, and its rows are still there",
+  'photo.after-write': 'a photo is on disk, and its row is not',
+  'allowance.reserve': 'a paid use is about to be set aside',
+  'vision.before-call': 'a use is set aside, and the vision model has not been called',
+  'vision.after-response': 'a description has come, and is not stored',
+  'vision.after-settled': 'a paid description is stored, and its meal is not',
 } as const
 
 export type FaultPoint = keyof typeof FAULT_POINTS

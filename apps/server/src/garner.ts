@@ -1,17 +1,23 @@
+import type { BudgetLedger, SharedEntries } from '@garner/cache'
 import type { Clock, Database, Queryable, Transaction } from '@garner/db'
 import { pendingMigrations, StoreUnavailable } from '@garner/db'
 import { JobMetrics, type JobStore, type Retention, Worker } from '@garner/jobs'
 import type { Logger } from 'pino'
+import { createCachedLists } from './cached-lists.ts'
 import type { Config } from './config.ts'
 import type { Backend } from './database.ts'
-import { createAround } from './faults.ts'
+import { createDiary } from './diary.ts'
+import { createAround, InjectedFault } from './faults.ts'
 import { createAccounts } from './features/accounts/index.ts'
+import { withTable } from './features/meals/food/with-table.ts'
 import { Metrics } from './features/operations/metrics.ts'
 import { registerOperations } from './features/operations/routes.ts'
 import { Changes, type Standing } from './features/reading/changes.ts'
 import { registerEvents } from './features/reading/events.ts'
 import { ATTEMPTS_MAX, fetchTitle } from './features/reading/fetch-title.ts'
 import { deleteLinksOf, forgetGroups, type LinkDeps } from './features/reading/links.ts'
+import { busy } from './features/reading/list-route.ts'
+import { marked, type Tell } from './features/reading/lists.ts'
 import { pageKey } from './features/reading/page-key.ts'
 import { groupCounts } from './features/reading/queries.ts'
 import { registerReading } from './features/reading/routes.ts'
@@ -19,7 +25,9 @@ import { checkSavedUrl } from './features/reading/saved-url.ts'
 import { type App, createApp } from './http.ts'
 import { sweep as sweepAnswers } from './idempotency.ts'
 import { createIds } from './ids.ts'
+import { noVision, type Vision } from './outbound/vision.ts'
 import { createPages, type FetchPage } from './pages.ts'
+import { makeSeal } from './seal.ts'
 import { registerWeb } from './web.ts'
 
 /** Everything that is made once per process, wired together: the only place where concrete things are chosen. */
@@ -29,6 +37,10 @@ export interface Parts {
   db: Database
   /** A copy that may lag behind, for reads of lists; undefined for none. */
   replica?: Database | undefined
+  /** The shared cache; closed by whoever opened it. */
+  shared?: SharedEntries | undefined
+  /** Where the origin budget is kept, if not in the database; for tests. */
+  ledger?: BudgetLedger | undefined
   clock: Clock
   random: () => number
   randomBytes: (n: number) => Uint8Array
@@ -38,6 +50,8 @@ export interface Parts {
   logger: Logger
   /** Pages from somewhere else than the network; for tests. */
   fetchPage?: FetchPage | undefined
+  /** A vision model in place of the configured one; for tests. */
+  vision?: Vision | undefined
 }
 
 export interface Garner {
@@ -47,14 +61,20 @@ export interface Garner {
   worker: Worker<Transaction>
   /** Loads what the first fetch and the first sign-in would otherwise wait for. */
   warmUp: () => Promise<void>
+  /** What is to be done before a worker's first pass. Errors: StoreUnavailable. */
+  start: () => Promise<void>
   /** Drops what is kept for a time only, once. */
   sweep: () => Promise<void>
+  /** Gives back what the fleet shares, after the web side is closed and the worker has ended. */
+  close: () => Promise<void>
 }
 
 /** 32: attempts wait for other people's servers nearly all the time, and cost little memory while they do. */
 const SLOTS = 32
 /** 250 ms: how late a worker in another process notices a save. In this process a save wakes it at once. */
 const POLL_MS = 250
+/** 1,000: at a quarter of a second each, four times what one process can answer. More would only wait longer. */
+const LIST_READS_MAX = 1_000
 const DAY_MS = 24 * 3_600_000
 /**
  * Finished jobs for 30 days, for whoever asks why a title is missing; J5: operation ids for 7; records of what was
@@ -79,7 +99,12 @@ export function createGarner(parts: Parts): Garner {
   } = parts
   const nowMs = () => clock.nowMs()
   const ids = createIds({ nowMs, randomBytes })
-  const around = createAround(config.fault, clock, (point) => new StoreUnavailable('injected', `at ${point}`))
+  // A save that fails is a fault of ours, and spends a try; what is out of order elsewhere is waited for.
+  const around = createAround(config.fault, clock, (point) =>
+    point === 'publish.before-commit'
+      ? new InjectedFault(point)
+      : new StoreUnavailable('injected', `at ${point}`),
+  )
   const jobs = backend.createJobs(db, {
     clock,
     isAhead: config.advanceMs > 0,
@@ -90,7 +115,8 @@ export function createGarner(parts: Parts): Garner {
   const changes = new Changes({ db, clock, standingOf })
   const { fetchPage, isFixture, load } = createPages({ config, clock, metrics, scripted })
 
-  const links: LinkDeps = { jobs, ids, nowMs, isFixture, pageKey }
+  const tell: Tell = (group, stamp) => lists.changed(group, stamp)
+  const links: LinkDeps = { jobs, ids, nowMs, isFixture, pageKey, tell }
   const accounts = createAccounts({
     ...{ db, clock, ids, randomBytes, secret, logger, isDemo: config.isDemo },
     // Without faults the plain read: the seam's guard against a silent database costs a turn of the event loop.
@@ -99,20 +125,52 @@ export function createGarner(parts: Parts): Garner {
       queue: async (userId) => {
         await db.transaction((tx) => jobs.forgetTenant(tx, userId))
       },
+      photos: (userId) => diary.purgePhotos(userId),
       rows: async (tx, userId, endedGroups) => {
         await deleteLinksOf(tx, links, userId)
         await forgetGroups(tx, links, endedGroups)
+        await diary.purgeRows(tx, userId)
         await jobs.forgetTenant(tx, userId)
       },
     },
     countsOf: (userId, groups) => groupCounts(db.read, userId, groups),
+    marksShown: async (tx, group) => {
+      await marked(tx, tell, group)
+    },
     onChange: () => changes.hint(),
+    ...{ accessMaxAgeMs: config.accessMaxAgeMs, readWaitMs: config.readWaitMs },
   })
   const { people } = accounts
+  const cachedLists = createCachedLists({
+    ...{ config, db, replica: parts.replica, ledger: parts.ledger ?? backend.createLedger(db) },
+    ...{
+      shared: parts.shared,
+      clock,
+      random,
+      randomBytes,
+      processName,
+      secret,
+      logger,
+      metrics,
+      around,
+      people,
+    },
+  })
+  const { lists } = cachedLists
+
+  const diary = createDiary({
+    ...{ config, db, clock, ids, randomBytes, jobs, around, metrics, people },
+    seal: makeSeal({ secret, randomBytes }),
+    vision: parts.vision ?? noVision(),
+    outcomeOf: withTable,
+    onWork: () => worker.wake(),
+    onChange: () => changes.hint(),
+  })
 
   const kinds = [
+    ...diary.kinds,
     fetchTitle({
-      ...{ fetchPage, pageKey, isApproved: people.isApproved, nowMs, around, read: db.read },
+      ...{ fetchPage, pageKey, isApproved: people.isApproved, nowMs, around, read: db.read, tell },
       ...{ retryBaseMs: config.retryBaseMs, fetchDeadlineMs: config.fetchDeadlineMs },
     }),
   ]
@@ -144,10 +202,18 @@ export function createGarner(parts: Parts): Garner {
 
   async function web(): Promise<{ app: App; close: () => Promise<void> }> {
     if (config.isDemo) await accounts.seedDemo()
+    cachedLists.run()
+    // Made once: turning somebody away must cost next to nothing.
+    const crowded = busy(1_000)
     const app = createApp({
       logger,
       authenticate: accounts.authenticate,
       isLoopbackOnly: config.isDemo,
+      admit: (request) => {
+        if (!request.routeOptions.config?.isListRead || metrics.readsInFlight < LIST_READS_MAX) return
+        metrics.readBegan()('rejected')
+        throw crowded
+      },
       onProblem: (problem) => {
         if (problem.type === 'queue-full') metrics.rejected('bound')
       },
@@ -159,8 +225,15 @@ export function createGarner(parts: Parts): Garner {
       checkUrl: checkSavedUrl,
       onChange: () => changes.hint(),
       onWork: () => worker.wake(),
-      onRead: (result) => metrics.read(result),
+      onRead: () => metrics.readBegan(),
+      ...{
+        lists,
+        groupsOf: accounts.groupsOf,
+        freshMs: config.freshMs,
+        monotonicMs: () => clock.monotonicMs(),
+      },
     })
+    diary.register(app)
     const endStreams = registerEvents(app, { changes, clock })
     registerOperations(app, {
       jobs,
@@ -168,10 +241,12 @@ export function createGarner(parts: Parts): Garner {
       missing: async () =>
         (await pendingMigrations(db, backend.migrations)).map((name) => `migration ${name}`),
       onWork: () => worker.wake(),
+      originBudget: cachedLists.standing,
       nowMs,
       onDiscard: async (tx, job) => {
         await kinds.find(({ kind }) => kind === job.kind)?.discarded?.(tx, job)
       },
+      onRepair: diary.repaired,
     })
     await registerWeb(app)
     return {
@@ -191,6 +266,7 @@ export function createGarner(parts: Parts): Garner {
       await load()
       if (!config.isDemo) await accounts.warmUp()
     },
+    start: () => diary.start(),
     async sweep() {
       let gone: number
       do {
@@ -199,6 +275,10 @@ export function createGarner(parts: Parts): Garner {
       } while (gone === RETENTION.limit)
       await db.transaction((tx) => sweepAnswers(tx, nowMs()))
       await accounts.sweep()
+      await diary.sweep()
+    },
+    async close() {
+      await Promise.all([cachedLists.close(), diary.close()])
     },
   }
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { StoreUnavailable } from '@garner/db'
+import { ConstraintViolation, StoreUnavailable, UnstorableText } from '@garner/db'
 import { OperationConflict, QueueFull } from '@garner/jobs'
 import { Ajv } from 'ajv'
 import Fastify, {
@@ -32,6 +32,10 @@ declare module 'fastify' {
     /** Who is asking; null without valid credentials. Set for every route by `authenticate`. */
     principal: Principal | null
   }
+  interface FastifyContextConfig {
+    /** Reads a list: who asks may be known from a few seconds ago, and too many at once are turned away first of all. */
+    isListRead?: boolean
+  }
 }
 
 export type App = FastifyInstance<
@@ -50,6 +54,8 @@ export interface AppOptions {
   authenticate: (request: FastifyRequest) => Promise<Principal | null> | Principal | null
   /** Refuse requests that name another host than this machine: for the demo, where a header says who one is. */
   isLoopbackOnly?: boolean
+  /** Asked before anything else is: throws when this request is one too many. */
+  admit?: (request: FastifyRequest) => void
   /** Told of every problem that is answered. */
   onProblem?: (problem: Problem) => void
   /** Told of every finished request. */
@@ -73,6 +79,7 @@ export function createApp({
   logger,
   authenticate,
   isLoopbackOnly = false,
+  admit,
   onProblem,
   onResponse,
 }: AppOptions): App {
@@ -101,6 +108,7 @@ export function createApp({
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff')
     if (isLoopbackOnly && !isLoopbackName(request.headers.host)) throw misdirected()
+    admit?.(request)
     if (needsPrincipal(request.url)) request.principal = await authenticate(request)
   })
   if (onResponse) {
@@ -248,6 +256,16 @@ function knownProblem(error: FastifyError): HttpProblem {
     return unavailable(
       'The database cannot be used right now; nothing was saved. Try again in a moment.',
       2_000,
+    )
+  }
+  if (error instanceof UnstorableText) {
+    return badRequest('The request has a character that cannot be part of any text (NUL).')
+  }
+  // What it refers to was there when it was looked up. Only where transactions run side by side.
+  if (error instanceof ConstraintViolation && error.kind === 'foreign-key') {
+    return conflict(
+      'deleted-meanwhile',
+      'What this was about was deleted at the same moment; nothing was saved.',
     )
   }
   if (error.validation) {

@@ -8,6 +8,7 @@ import { FAULT_POINTS, parseFaults } from './faults.ts'
 import { createGarner, type Garner } from './garner.ts'
 import { parseFetchAllow } from './outbound/fetch-allow.ts'
 import { readOrMakeSecret } from './secret.ts'
+import type { openSharedCache } from './shared-cache.ts'
 import { stepUntilDone } from './step.ts'
 
 /** What the outside gives a run of the program. */
@@ -95,29 +96,30 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
     }
     await assertMayWork(config, db)
     const logger = pino({ level: 'info', base: { role: config.role, pid: process.pid } }, pino.destination(2))
+    const secret = secretOf(config, outside)
+    const shared = await sharedCache(config, { secret, logger, monotonicMs: () => clock.monotonicMs() })
+    const { random, randomBytes } = outside
     const garner = createGarner({
-      ...{
-        config,
-        backend,
-        db,
-        replica,
-        clock,
-        random: outside.random,
-        randomBytes: outside.randomBytes,
-        logger,
-      },
-      secret: secretOf(config, outside),
+      ...{ config, backend, db, replica, shared, clock, random, randomBytes, logger, secret },
       processName: `${config.role}-${process.pid}`,
     })
-    if (config.role === 'step') {
-      out(JSON.stringify(await stepUntilDone(garner.worker)))
-      return 0
+    try {
+      if (config.role === 'step') out(JSON.stringify(await stepUntilDone(garner.worker)))
+      else await serve(garner, { config, clock, logger, outside })
+    } finally {
+      await garner.close()
+      await shared?.close()
     }
-    await serve(garner, { config, clock, logger, outside })
     return 0
   } finally {
     await Promise.all([db.close(), replica?.close()])
   }
+}
+
+/** Loaded where one is configured: its client takes as long to load as some of the rest of a start. */
+async function sharedCache({ cacheUrl }: Config, parts: Parameters<typeof openSharedCache>[1]) {
+  if (cacheUrl === null) return undefined
+  return (await import('./shared-cache.ts')).openSharedCache(cacheUrl, parts)
 }
 
 /** Errors: ConfigError when the file is there and is no secret, or cannot be read or made. */
@@ -174,6 +176,7 @@ async function serve(
     // After saying so: the half second that signing in needs to load must not delay the start.
     garner.warmUp().catch((error: Error) => logger.warn({ error: error.name }, 'warming up failed'))
   } else outside.out('Garner working')
+  if (isWorker) await garner.start()
   const running = isWorker ? garner.worker.run(stop.signal) : Promise.resolve()
   const sweeping = sweepNowAndThen(garner, clock, stop.signal, logger)
   await new Promise<void>((resolve) => {
@@ -189,10 +192,10 @@ async function sweepNowAndThen(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<void> {
+  // At the start, too: what a crash has left goes when it is over.
   while (!signal.aborted) {
-    await clock.sleep(SWEEP_MS, signal)
-    if (signal.aborted) return
     await garner.sweep().catch((error: Error) => logger.warn({ error: error.name }, 'sweep failed'))
+    await clock.sleep(SWEEP_MS, signal)
   }
 }
 

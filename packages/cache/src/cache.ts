@@ -49,6 +49,11 @@ export interface GetOptions<Body> {
   scope: string
   /** The reader must not get anything older: their own last save. Default 0. */
   minVersion?: number
+  /**
+   * A version that the caller knows to exist, from anywhere: as if `invalidate` had told this instance so just now. Older
+   * copies are served only to those who wait in vain. Default 0.
+   */
+  floor?: number
   /** Asks the origin. Not called unless the budget allows it. Must end when its signal aborts. */
   load: Load<Body>
   /** The reader goes away when it aborts: `get` rejects with its reason; load and other readers go on. */
@@ -132,8 +137,11 @@ export class Cache<Body> {
     const address = addressOf(options.scope, key)
     const minVersion = options.minVersion ?? 0
     const slot = this.#memory.get(address)
+    const floor = Math.max(slot?.floor ?? 0, options.floor ?? 0)
+    // For whoever comes next, and for loads that have begun before.
+    if (slot) slot.floor = floor
     const entry = slot?.entry
-    if (!entry || entry.version < minVersion) return this.#wait(address, options, null, slot?.floor ?? 0)
+    if (!entry || entry.version < minVersion) return this.#wait(address, options, null, floor)
 
     const nowMs = this.#age.nowMs()
     switch (standing(entry, { nowMs, maxAgeMs: this.#options.maxAgeMs, floor: slot.floor })) {

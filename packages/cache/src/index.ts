@@ -1,3 +1,4 @@
+export { AgeClock } from './age-clock.ts'
 export { type BudgetCounters, OriginBudget, type OriginBudgetOptions } from './budget.ts'
 export { type Answer, Cache, type CacheOptions, type GetOptions } from './cache.ts'
 export { bytesCodec, type Codec, jsonCodec } from './codec.ts'

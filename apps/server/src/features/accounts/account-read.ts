@@ -13,9 +13,18 @@ const READ_MAX_MS = 2_000
 
 /**
  * @param around the seam `account.read`; left out, the read is made directly.
- * Errors of what it returns: StoreUnavailable after 2 s of silence; what the read or the seam throws.
+ * @param maxMs how long the database may be silent
+ * Errors of what it returns: StoreUnavailable after `maxMs` of silence; what the read or the seam throws.
  */
-export function accountRead({ around, clock }: { around: Around | undefined; clock: Clock }): AccountRead {
+export function accountRead({
+  around,
+  clock,
+  maxMs = READ_MAX_MS,
+}: {
+  around: Around | undefined
+  clock: Clock
+  maxMs?: number
+}): AccountRead {
   if (!around) return (effect) => effect()
   const turn = turnOfTheLoop()
   return async (effect) => {
@@ -27,7 +36,7 @@ export function accountRead({ around, clock }: { around: Around | undefined; clo
     try {
       const second = await Promise.race([
         reading.then((value) => ({ value })),
-        clock.sleep(READ_MAX_MS, late.signal),
+        clock.sleep(maxMs, late.signal),
       ])
       if (second) return second.value
     } finally {

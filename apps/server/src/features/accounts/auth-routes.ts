@@ -17,6 +17,8 @@ export interface AuthRouteOptions {
   baseUrl: string | undefined
   /** Called after an account was made, before its answer is sent. */
   onSignUp: (userId: string) => Promise<void>
+  /** Called after sessions or a name may have changed, before the answer is sent. */
+  onEnded: () => void
 }
 
 const closed = { additionalProperties: false }
@@ -49,7 +51,12 @@ const ChangePassword = Type.Object(
 const UpdateUser = Type.Object({ name: Type.String({ minLength: 1, maxLength: 80 }) }, closed)
 
 export function authRoutes(app: App, options: AuthRouteOptions): void {
-  const { identity, onSignUp } = options
+  const { identity, onSignUp, onEnded } = options
+  const call = async (request: FastifyRequest, { path, body }: { path: string; body: object }) => {
+    const answer = await identity.call(request, { path, body })
+    onEnded()
+    return answer
+  }
 
   const before = async (request: FastifyRequest) => {
     if (options.isDemo) {
@@ -68,7 +75,7 @@ export function authRoutes(app: App, options: AuthRouteOptions): void {
     )
   const postNothing = (path: string) =>
     app.post(`/api/auth${path}`, { onRequest: before }, async (request, reply) =>
-      passOn(reply, await identity.call(request, { path, body: {} })),
+      passOn(reply, await call(request, { path, body: {} })),
     )
 
   post('/sign-up/email', SignUp, async (request, body) => {
@@ -82,10 +89,10 @@ export function authRoutes(app: App, options: AuthRouteOptions): void {
   })
   post('/sign-in/email', SignIn, (request, body) => identity.call(request, { path: '/sign-in/email', body }))
   post('/change-password', ChangePassword, (request, body) =>
-    identity.call(request, { path: '/change-password', body }),
+    call(request, { path: '/change-password', body }),
   )
   post('/update-user', UpdateUser, (request, { name }) =>
-    identity.call(request, { path: '/update-user', body: { name: plainName(name) } }),
+    call(request, { path: '/update-user', body: { name: plainName(name) } }),
   )
   postNothing('/sign-out')
   postNothing('/revoke-other-sessions')

@@ -4,7 +4,9 @@ import type { Principal } from '../../principal.ts'
 import { badRequest } from '../../problem.ts'
 import type { AccountRead } from './account-read.ts'
 import { DEMO_PEOPLE } from './demo.ts'
+import { groupIdsOf } from './groups.ts'
 import { assertOwnOrigin } from './origin.ts'
+import { Remembered } from './remembered.ts'
 import type { SessionCookie } from './session-cookie.ts'
 import { type ApiTokens, TOKEN_PREFIX } from './tokens.ts'
 
@@ -12,16 +14,20 @@ import { type ApiTokens, TOKEN_PREFIX } from './tokens.ts'
  * Who is asking, for every request: one signature check and one indexed read, about 20 µs.
  *
  * Promises: role and status are as the database has them now, so that whoever is turned away, signed out or
- * deleted is refused by the very next request. Without the database there is no answer at all (503).
+ * deleted is refused by the very next request. Without the database there is no answer at all (503). For list reads
+ * alone the answer may be `accessMaxAgeMs` old; `Remembered` says what that means.
  */
 export interface AuthenticateOptions {
   db: Database
   clock: Clock
   read: AccountRead
+  /** The same with a list reader's patience. */
+  listRead: AccountRead
   cookie: SessionCookie
   tokens: ApiTokens
   isDemo: boolean
   baseUrl: string | undefined
+  accessMaxAgeMs: number
 }
 
 interface PersonRow {
@@ -35,17 +41,38 @@ interface SessionRow extends PersonRow {
   expires_at: string
 }
 
+/** What somebody shows to say who they are. */
+interface Credential {
+  via: Principal['via']
+  secret: string
+}
+
+interface Found {
+  principal: Principal
+  /** Unix ms at which the session ends; undefined without one. */
+  expiresAtMs: number | undefined
+}
+
+/** With the groups that they may read, their default one first. */
+interface Access extends Found {
+  groups: ReadonlySet<string>
+}
+
 const BY_SESSION = `SELECT s.expires_at, u.id, u.name, u.role, u.status
   FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token = ? AND u.demo = 0`
 const BY_DEMO_ID = 'SELECT id, name, role, status FROM users WHERE id = ? AND demo = 1'
 
 export class Authenticator {
   readonly #options: AuthenticateOptions
+  readonly #remembered: Remembered<Access>
   /** When the session behind a request ends; for the one route that may renew it. */
   readonly #expiry = new WeakMap<FastifyRequest, number>()
+  readonly #groups = new WeakMap<FastifyRequest, ReadonlySet<string>>()
 
   constructor(options: AuthenticateOptions) {
     this.#options = options
+    const { db, clock, accessMaxAgeMs } = options
+    this.#remembered = new Remembered({ db, clock, maxAgeMs: accessMaxAgeMs })
   }
 
   /**
@@ -54,24 +81,13 @@ export class Authenticator {
    * StoreUnavailable, or 503, when the database cannot say.
    */
   readonly authenticate = async (request: FastifyRequest): Promise<Principal | null> => {
-    const { isDemo, cookie, tokens, baseUrl } = this.#options
-    const demoId = request.headers['x-demo-user']
-    if (isDemo) return this.#byDemoId(demoId)
-    if (demoId !== undefined) throw badRequest('X-Demo-User is only for demo mode.')
-
-    const { authorization } = request.headers
-    if (authorization !== undefined && /^bearer /i.test(authorization)) {
-      // The header is what the caller chose to send: a bad token is not made good by a cookie beside it.
-      const token = authorization.slice('bearer '.length).trim()
-      if (!token.startsWith(TOKEN_PREFIX)) return null
-      const person = await this.#options.read(() => tokens.owner(token))
-      return person && principal(person, 'token')
-    }
-
-    const session = cookie.tokenIn(request.headers.cookie)
-    if (session === null) return null
-    assertOwnOrigin(request, { baseUrl })
-    return this.#bySession(request, session)
+    const credential = this.#credentialIn(request)
+    if (!credential) return null
+    if (request.routeOptions.config?.isListRead) return this.#forList(request, credential)
+    const found = await this.#find(credential, this.#options.read)
+    if (!found || this.#isOver(found)) return null
+    if (found.expiresAtMs !== undefined) this.#expiry.set(request, found.expiresAtMs)
+    return found.principal
   }
 
   /** Unix ms at which the request's session ends; undefined when it came without one. */
@@ -79,24 +95,70 @@ export class Authenticator {
     return this.#expiry.get(request)
   }
 
-  async #bySession(request: FastifyRequest, token: string): Promise<Principal | null> {
-    const { db, clock, read } = this.#options
-    const row = await read(() => db.read.get<SessionRow>(BY_SESSION, token))
-    if (!row) return null
-    const expiresAtMs = Date.parse(row.expires_at)
-    // Written so that an instant that cannot be read counts as over.
-    if (!(expiresAtMs > clock.nowMs())) return null
-    this.#expiry.set(request, expiresAtMs)
-    return principal(row, 'session')
+  /** Of a list read: the groups that the person may read, their default one first. */
+  groupsOf(request: FastifyRequest): ReadonlySet<string> {
+    return this.#groups.get(request) ?? NO_GROUPS
   }
 
-  async #byDemoId(id: string | string[] | undefined): Promise<Principal | null> {
-    if (typeof id !== 'string' || !DEMO_PEOPLE.some((one) => one.id === id)) return null
-    const { db, read } = this.#options
-    const row = await read(() => db.read.get<PersonRow>(BY_DEMO_ID, id))
-    return row ? principal(row, 'demo') : null
+  /** Sessions, tokens, accounts or memberships have changed in this process. */
+  forget(): void {
+    this.#remembered.forget()
+  }
+
+  async #forList(request: FastifyRequest, credential: Credential): Promise<Principal | null> {
+    const { db, listRead } = this.#options
+    const access = await this.#remembered.get(`${credential.via} ${credential.secret}`, async () => {
+      const found = await this.#find(credential, listRead)
+      if (!found) return null
+      const ids = await listRead(() => groupIdsOf(db.read, found.principal.userId))
+      return { ...found, groups: new Set(ids) }
+    })
+    if (!access || this.#isOver(access)) return null
+    this.#groups.set(request, access.groups)
+    return access.principal
+  }
+
+  #credentialIn(request: FastifyRequest): Credential | null {
+    const { isDemo, cookie, baseUrl } = this.#options
+    const demoId = request.headers['x-demo-user']
+    if (isDemo) {
+      const isKnown = typeof demoId === 'string' && DEMO_PEOPLE.some((one) => one.id === demoId)
+      return isKnown ? { via: 'demo', secret: demoId } : null
+    }
+    if (demoId !== undefined) throw badRequest('X-Demo-User is only for demo mode.')
+
+    const { authorization } = request.headers
+    if (authorization !== undefined && /^bearer /i.test(authorization)) {
+      // The header is what the caller chose to send: a bad token is not made good by a cookie beside it.
+      const token = authorization.slice('bearer '.length).trim()
+      return token.startsWith(TOKEN_PREFIX) ? { via: 'token', secret: token } : null
+    }
+
+    const session = cookie.tokenIn(request.headers.cookie)
+    if (session === null) return null
+    assertOwnOrigin(request, { baseUrl })
+    return { via: 'session', secret: session }
+  }
+
+  async #find({ via, secret }: Credential, read: AccountRead): Promise<Found | null> {
+    const { db, tokens } = this.#options
+    if (via === 'session') {
+      const row = await read(() => db.read.get<SessionRow>(BY_SESSION, secret))
+      return row ? { principal: principal(row, via), expiresAtMs: Date.parse(row.expires_at) } : null
+    }
+    const row = await read<PersonRow | null | undefined>(() =>
+      via === 'token' ? tokens.owner(secret) : db.read.get<PersonRow>(BY_DEMO_ID, secret),
+    )
+    return row ? { principal: principal(row, via), expiresAtMs: undefined } : null
+  }
+
+  /** Written so that an instant that cannot be read counts as over. */
+  #isOver({ expiresAtMs }: Found): boolean {
+    return expiresAtMs !== undefined && !(expiresAtMs > this.#options.clock.nowMs())
   }
 }
+
+const NO_GROUPS: ReadonlySet<string> = new Set()
 
 function principal({ id, name, role, status }: PersonRow, via: Principal['via']): Principal {
   return { userId: id, name, role, status, via }

@@ -49,6 +49,16 @@ export function groupsOf(q: Queryable, userId: string): Promise<GroupRow[]> {
   return q.all<GroupRow>(MINE_IN_ORDER, userId)
 }
 
+/** The groups that an approved person may read, the default one first; none for anyone else. */
+export async function groupIdsOf(q: Queryable, userId: string): Promise<string[]> {
+  const rows = await q.all<{ id: string }>(
+    `SELECT g.id FROM memberships m JOIN groups g ON g.id = m.group_id JOIN users u ON u.id = m.user_id
+     WHERE m.user_id = ? AND u.status = 'approved' ORDER BY g.personal_of IS NULL, m.joined_at_ms, g.id`,
+    userId,
+  )
+  return rows.map((row) => row.id)
+}
+
 export function groupOf(q: Queryable, userId: string, groupId: string): Promise<GroupRow | undefined> {
   return q.get<GroupRow>(`${MINE} AND g.id = ?`, userId, groupId)
 }

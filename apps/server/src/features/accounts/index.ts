@@ -43,6 +43,10 @@ export interface AccountsOptions {
   countsOf: (userId: string, groupIds: string[]) => Promise<Map<string, GroupCounts>>
   /** In the transaction that changes whose read marks the members of a group see. Left out: nobody has to know. */
   marksShown?: (tx: Transaction, groupId: string) => Promise<void>
+  /** How old the answer to "who is this, and what may they read" may be for a list read. Default 0: always asked. */
+  accessMaxAgeMs?: number
+  /** A list reader's patience with that question. Default 250. */
+  readWaitMs?: number
   /** Told of changes that are durable; see `Changed`. */
   onChange: (change: Changed) => void
   logger: FastifyBaseLogger
@@ -68,6 +72,8 @@ export interface Accounts {
   authenticate: (request: FastifyRequest) => Promise<Principal | null>
   register: (app: App) => void
   people: People
+  /** Of a list read: the groups that the person may read, their default one first. */
+  groupsOf: (request: FastifyRequest) => ReadonlySet<string>
   /** Puts the demo people in place; safe to repeat. */
   seedDemo: () => Promise<void>
   /** Drops sessions that are over, and says how many; once a day is plenty. They are refused anyway. */
@@ -80,12 +86,21 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const { db, clock, ids, randomBytes, around, secret, baseUrl, isDemo, purges, countsOf, logger } = options
   const marksShown = options.marksShown ?? (async () => {})
   const isSecure = baseUrl?.startsWith('https:') ?? false
-  const changed = changes(options.onChange)
+  const { accessMaxAgeMs = 0, readWaitMs = 250 } = options
+  const changed = changes((change) => {
+    authenticator.forget()
+    options.onChange(change)
+  })
   const read = accountRead({ around, clock })
+  // SQLite answers within the turn; a server can be silent.
+  const silent: Around | undefined = db.dialect === 'sqlite' ? undefined : async (_point, effect) => effect()
+  const listRead = accountRead({ around: around ?? silent, clock, maxMs: readWaitMs })
   const cookie = new SessionCookie({ secret, secure: isSecure })
   const tokens = new ApiTokens({ db, clock, ids, randomBytes, logger })
   const identity = new Identity({ db, clock, ids, secret, baseUrl, isSecure, logger })
-  const authenticator = new Authenticator({ db, clock, read, cookie, tokens, isDemo, baseUrl })
+  const authenticator = new Authenticator({
+    ...{ db, clock, read, listRead, cookie, tokens, isDemo, baseUrl, accessMaxAgeMs },
+  })
   const deletion = new Deletion({
     db,
     around: around ?? (async (_point, effect) => effect()),
@@ -103,18 +118,23 @@ export function createAccounts(options: AccountsOptions): Accounts {
 
   return {
     authenticate: authenticator.authenticate,
+    groupsOf: (request) => authenticator.groupsOf(request),
     register(app) {
       authRoutes(app, {
         identity,
         isDemo,
         baseUrl,
+        onEnded: () => authenticator.forget(),
         onSignUp: async (userId) => {
           await claim(userId)
         },
       })
       meRoutes(app, { db, read, isDemo, identity, authenticator, cookie, deletion, claimSetup: claim })
       groupRoutes(app, { db, clock, ids, read, isDemo, countsOf, changed, marksShown })
-      tokenRoutes(app, { db, clock, read, tokens, seal: makeSeal({ secret, randomBytes }) })
+      tokenRoutes(app, {
+        ...{ db, clock, read, tokens, seal: makeSeal({ secret, randomBytes }) },
+        onRevoked: () => authenticator.forget(),
+      })
       adminRoutes(app, { db, clock, ids, read, isDemo, changed })
     },
     people: {

@@ -15,11 +15,15 @@ export interface TokenRouteOptions {
   read: AccountRead
   tokens: ApiTokens
   seal: Seal
+  /** Told when a token is no good any more, before its owner is. */
+  onRevoked: () => void
 }
 
 const TokenPath = Type.Object({ id: Type.String({ maxLength: 64 }) })
 
-export function tokenRoutes(app: App, { db, clock, read, tokens, seal }: TokenRouteOptions): void {
+export function tokenRoutes(app: App, options: TokenRouteOptions): void {
+  const { db, clock, read, tokens, seal, onRevoked } = options
+
   app.get('/api/tokens', { schema: { response: { 200: ApiTokenList } } }, async (request, reply) => {
     const { userId } = approved(request)
     const rows = await read(() => tokens.list(db.read, userId))
@@ -53,6 +57,7 @@ export function tokenRoutes(app: App, { db, clock, read, tokens, seal }: TokenRo
       if (!(await tokens.revoke(tx, { userId, id }))) throw notFound()
       await forgetThing(tx, id)
     })
+    onRevoked()
     return reply.code(204).send()
   })
 }

@@ -20,10 +20,21 @@ export interface OperationsDeps {
   metrics: Metrics
   /** Throws or answers what is missing; empty when the database is reachable and its migrations are done. */
   missing: () => Promise<string[]>
+  /** What the whole fleet holds of the origin budget; null while nobody has asked for any. */
+  originBudget: () => Promise<FleetBudget | null>
   onWork: () => void
   nowMs: () => number
   /** Shows, in the same transaction, that a job was discarded. */
   onDiscard: (tx: Transaction, job: Job) => Promise<void>
+  /** The same for a job that was started again. */
+  onRepair: (tx: Transaction, job: Job) => Promise<void>
+}
+
+/** As the ledger counts it. */
+export interface FleetBudget {
+  capacity: { rate: number; concurrency: number }
+  reserved: { rate: number; concurrency: number }
+  holders: { holder: string; rate: number; concurrency: number; wantRate: number }[]
 }
 
 const closed = { additionalProperties: false }
@@ -80,7 +91,8 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
   /** The numbers of the operations page: what waits, how long, what gave up, what is paused. */
   app.get('/api/admin/overview', async (request) => {
     operator(request)
-    return { jobs: toOverview(await inspect(jobs)) }
+    const reads = toReads(deps.metrics, await deps.originBudget())
+    return { jobs: toOverview(await inspect(jobs)), reads }
   })
 
   app.post<{ Params: { kind: string } }>(
@@ -120,7 +132,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
 
   app.post<{ Params: { id: string } }>('/api/admin/jobs/:id/repair', async (request, reply) => {
     operator(request)
-    const job = await jobs.transaction((tx) => jobs.repair(tx, request.params.id))
+    const job = await jobs.transaction((tx) => repair(deps, tx, request.params.id))
     if (!job) throw notFound()
     if (job.state !== 'ready' && job.state !== 'running')
       throw cannot('This job was superseded: there is nothing to repair.')
@@ -145,24 +157,35 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
 
   app.post('/api/admin/jobs/repair', { schema: { body: RepairMany } }, async (request, reply) => {
     operator(request)
-    const repaired = await repairMany(jobs, request.body)
+    const repaired = await repairMany(deps, request.body)
     deps.onWork()
     return reply.code(202).send({ repaired })
   })
+}
+
+async function repair(
+  { jobs, onRepair }: OperationsDeps,
+  tx: Transaction,
+  id: string,
+): Promise<Job | undefined> {
+  const job = await jobs.repair(tx, id)
+  if (job?.state === 'ready') await onRepair(tx, job)
+  return job
 }
 
 /**
  * Repairs every dead job of a kind, a page at a time. Cut in the middle: those done are done, the others are
  * still dead, and asking again goes on with them.
  */
-async function repairMany(jobs: JobStore<Transaction>, { kind, reason }: RepairMany): Promise<number> {
+async function repairMany(deps: OperationsDeps, { kind, reason }: RepairMany): Promise<number> {
+  const { jobs } = deps
   let repaired = 0
   let after: string | undefined
   for (;;) {
     const page = await jobs.list({ state: 'dead', kind, after, limit: BULK_PAGE })
     const chosen = page.filter((job) => reason === undefined || job.lastError === reason)
     await jobs.transaction(async (tx) => {
-      for (const job of chosen) await jobs.repair(tx, job.id)
+      for (const job of chosen) await repair(deps, tx, job.id)
     })
     repaired += chosen.length
     after = page.at(-1)?.id
@@ -197,6 +220,26 @@ function toOverview({ kinds, schedules, dead, hasMoreDead }: Inspection): Record
       ...{ attempt: job.attempt, generation: job.generation, finished_at: iso(job.finishedAtMs) },
     })),
     has_more_dead: hasMoreDead,
+  }
+}
+
+/** List reads: this process's since its start, and who holds what of the fleet's budget now. */
+function toReads(metrics: Metrics, fleet: FleetBudget | null): Record<string, unknown> {
+  const { offered, inFlight, originReads, ended } = metrics.reads()
+  const own = metrics.origin()
+  return {
+    ...{ offered, ...ended, in_flight: inFlight, origin_reads: originReads },
+    share: own && {
+      ...{ rate: own.rate, concurrency: own.concurrency, in_flight: own.inFlight, waiting: own.waiting },
+      ...{ refused: own.refused, renewals: own.renewals, renewal_failures: own.renewalFailures },
+    },
+    copies_bytes: own?.memoryBytes ?? 0,
+    budget: fleet && {
+      ...{ rate: fleet.capacity.rate, concurrency: fleet.capacity.concurrency, reserved: fleet.reserved },
+      holders: fleet.holders.map(({ holder, rate, concurrency, wantRate }) => ({
+        ...{ holder, rate, concurrency, wanted_rate: wantRate },
+      })),
+    },
   }
 }
 

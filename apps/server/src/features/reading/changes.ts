@@ -1,5 +1,4 @@
 import type { Clock, Database, Queryable } from '@garner/db'
-import { SHOWN } from './lists.ts'
 
 /** What a client is told: look again. Data comes from the normal reads. */
 export interface Change {
@@ -21,7 +20,6 @@ export interface Standing {
 interface List {
   version: number
   marksVersion: number
-  shown: string
 }
 
 interface Seen {
@@ -114,7 +112,7 @@ export class Changes {
   async #see(userId: string): Promise<Seen> {
     const standing = await this.#standingOf(this.#db.read, userId)
     const rows = await this.#db.read.all<List & { group_id: string }>(
-      `SELECT group_id, version, marks_version AS marksVersion, ${SHOWN} FROM lists
+      `SELECT group_id, version, marks_version AS "marksVersion" FROM lists
        WHERE group_id IN (SELECT value FROM json_each(?))`,
       JSON.stringify(standing.groups),
     )
@@ -138,8 +136,7 @@ export class Changes {
   }
 
   async #inList(group: string, before: List | undefined, now: List): Promise<Change[]> {
-    const isSame = before?.version === now.version && before.marksVersion === now.marksVersion
-    if (isSame && before.shown === now.shown) return []
+    if (before?.version === now.version && before.marksVersion === now.marksVersion) return []
     const rows = await this.#db.read.all<{ id: string; version: number }>(
       `SELECT id, version FROM bookmarks WHERE group_id = ? AND list_version > ? ORDER BY list_version LIMIT ?`,
       ...[group, before?.version ?? 0, SINGLE_MAX + 1],

@@ -1,9 +1,9 @@
-import type { Around, Queryable, Transaction } from '@garner/db'
+import { type Around, LostRace, type Queryable, type Transaction } from '@garner/db'
 import { Degrade, type Job, type JobKind, Retry, type Submission, type WriteAnswer } from '@garner/jobs'
 import type { Page } from '../../outbound/page.ts'
 import { PageError } from '../../outbound/page-error.ts'
 import { type BookmarkRow, searchLine } from './bookmark.ts'
-import { changed } from './lists.ts'
+import { changed, type Tell } from './lists.ts'
 import type { TitleStatus } from './schemas.ts'
 
 /**
@@ -39,6 +39,8 @@ export interface TitleDeps {
   read: Queryable
   nowMs: () => number
   around: Around
+  /** Told after a commit where a list stands now. */
+  tell: Tell
   retryBaseMs: number
   fetchDeadlineMs: number
 }
@@ -89,7 +91,7 @@ export function fetchTitle(deps: TitleDeps): JobKind<Transaction> {
       }
     },
     retried: (tx, job, { reason, runAtMs }) =>
-      storeRow(tx, job, (row) => ({
+      storeRow(tx, deps, job, (row) => ({
         title_error: row.page_title === null ? reason : row.title_error,
         title_tries: job.attempt,
         title_next_try_at_ms: runAtMs,
@@ -127,7 +129,7 @@ async function fetched(deps: TitleDeps, row: BookmarkRow, signal: AbortSignal): 
 }
 
 function storePage(tx: Transaction, deps: TitleDeps, job: Job, page: Page): Promise<WriteAnswer> {
-  return storeRow(tx, job, (row) => ({
+  return storeRow(tx, deps, job, (row) => ({
     // A page that has no title now does not take away the one it had.
     page_title: page.title ?? row.page_title,
     // Asked to look again, the page's word counts more than what the browser said when the link was saved.
@@ -143,7 +145,7 @@ function storePage(tx: Transaction, deps: TitleDeps, job: Job, page: Page): Prom
 }
 
 function storeFailure(tx: Transaction, deps: TitleDeps, job: Job, reason: string): Promise<WriteAnswer> {
-  return storeRow(tx, job, (row) => ({
+  return storeRow(tx, deps, job, (row) => ({
     title_status: row.page_title === null ? statusOf(reason) : row.title_status,
     title_error: reason,
     title_checked_at_ms: deps.nowMs(),
@@ -154,7 +156,7 @@ function storeFailure(tx: Transaction, deps: TitleDeps, job: Job, reason: string
 
 const STORE = `UPDATE bookmarks SET page_title = ?, browser_title = ?, title_status = ?, title_error = ?,
   title_checked_at_ms = ?, title_tries = ?, title_next_try_at_ms = ?, shown = ?, final_key = ?, search = ?,
-  list_version = ? WHERE id = ? AND source_version = ?`
+  list_version = ? WHERE id = ? AND source_version = ? AND list_version = ?`
 
 /**
  * Writes what a try found out, if the link still has the address that was fetched; else `superseded`. The check
@@ -162,19 +164,22 @@ const STORE = `UPDATE bookmarks SET page_title = ?, browser_title = ?, title_sta
  */
 async function storeRow(
   tx: Transaction,
+  deps: TitleDeps,
   job: Job,
   change: (row: BookmarkRow) => Partial<BookmarkRow>,
 ): Promise<WriteAnswer> {
   const row = await rowOf(tx, job)
   if (!row) return 'superseded'
   const next: BookmarkRow = { ...row, ...change(row) }
-  const version = await changed(tx, row.group_id)
-  await tx.run(
+  const version = await changed(tx, deps.tell, row.group_id)
+  const { changes } = await tx.run(
     STORE,
     ...[next.page_title, next.browser_title, next.title_status, next.title_error, next.title_checked_at_ms],
     ...[next.title_tries, next.title_next_try_at_ms, next.shown, next.final_key, searchLine(next), version],
-    ...[row.id, job.subjectVersion],
+    ...[row.id, job.subjectVersion, row.list_version],
   )
+  // Somebody has edited or deleted it since it was read: once more, with what is there now.
+  if (changes === 0) throw new LostRace(`link ${row.id}`)
   return undefined
 }
 

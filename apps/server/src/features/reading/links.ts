@@ -1,16 +1,20 @@
-import type { Transaction } from '@garner/db'
+import { LostRace, type Transaction } from '@garner/db'
 import type { Job, JobStore } from '@garner/jobs'
 import { forgetThing } from '../../idempotency.ts'
 import { conflict, forbidden, notFound, unavailable } from '../../problem.ts'
 import { type BookmarkRow, searchLine } from './bookmark.ts'
 import { titleJob } from './fetch-title.ts'
-import { changed, marked } from './lists.ts'
+import { changed, marked, type Tell } from './lists.ts'
 import { findBookmark, findByPage } from './queries.ts'
 
 /**
  * What members do to links. Each function runs inside the caller's one transaction: the link, its job, the
  * list's version and the remembered answer are durable together or not at all (J1). Killed before the commit,
  * nothing is there and nobody was told yes; killed after it, everything is, and the worker finds the job.
+ *
+ * Where transactions run side by side (PostgreSQL), a row is written only as it was read: its `list_version` grows with
+ * every write, and a write that finds another one is undone and made again (LostRace). All take their locks in one order,
+ * so that nobody waits in a circle: jobs, then the list, then its links.
  */
 export interface LinkDeps {
   jobs: JobStore<Transaction>
@@ -20,6 +24,8 @@ export interface LinkDeps {
   isFixture: (url: string) => boolean
   /** What the saved address is in its normalised form. */
   pageKey: (url: string) => string
+  /** Told after a commit where a list stands now. */
+  tell: Tell
 }
 
 export interface NewLink {
@@ -39,7 +45,7 @@ export type Saved =
 /** Saves a link and submits its title job. Errors: QueueFull, and then nothing of it is stored. */
 export async function saveLink(tx: Transaction, deps: LinkDeps, link: NewLink): Promise<Saved> {
   const pageKey = deps.pageKey(link.url)
-  const known = link.force ? undefined : await findByPage(tx, link.group, pageKey)
+  const known = link.force ? undefined : await findInTurn(tx, link.group, pageKey)
   if (known) return { row: known, isDuplicate: true }
   const id = deps.ids()
   const nowMs = deps.nowMs()
@@ -74,9 +80,17 @@ export async function saveLink(tx: Transaction, deps: LinkDeps, link: NewLink): 
   const job = await submitTitleJob(tx, deps, row)
   row.job_id = job.id
   row.search = searchLine(row)
-  row.list_version = await changed(tx, link.group, 1)
+  row.list_version = await changed(tx, deps.tell, link.group, 1)
   await insert(tx, row)
   return { row, job, isDuplicate: false }
+}
+
+/** Of two who save the same page at once, the second one finds the first one's link. */
+async function findInTurn(tx: Transaction, group: string, pageKey: string): Promise<BookmarkRow | undefined> {
+  // Asked together: the second is read once the turn has come.
+  const turn = tx.takeTurn(`page ${group} ${pageKey}`)
+  const [, found] = await Promise.all([turn, findByPage(tx, group, pageKey)])
+  return found
 }
 
 async function submitTitleJob(tx: Transaction, deps: LinkDeps, row: BookmarkRow): Promise<Job> {
@@ -115,14 +129,17 @@ const COLUMNS = [
 const INSERT = `INSERT INTO bookmarks (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`
 const UPDATE = `UPDATE bookmarks SET ${COLUMNS.slice(1)
   .map((name) => `${name} = ?`)
-  .join(', ')} WHERE id = ?`
+  .join(', ')} WHERE id = ? AND list_version = ?`
 
 async function insert(tx: Transaction, row: BookmarkRow): Promise<void> {
   await tx.run(INSERT, ...COLUMNS.map((name) => row[name]))
 }
 
-async function update(tx: Transaction, row: BookmarkRow): Promise<void> {
-  await tx.run(UPDATE, ...COLUMNS.slice(1).map((name) => row[name]), row.id)
+/** Errors: LostRace when the row is not as it was `seen`. */
+async function update(tx: Transaction, row: BookmarkRow, seen: BookmarkRow): Promise<void> {
+  const values = COLUMNS.slice(1).map((name) => row[name])
+  const { changes } = await tx.run(UPDATE, ...values, row.id, seen.list_version)
+  if (changes === 0) throw new LostRace(`link ${row.id}`)
 }
 
 export interface Edit {
@@ -156,8 +173,8 @@ export async function editLink(
   }
   if (edit.url !== undefined && edit.url !== row.url) await changeSource(tx, deps, next, edit.url)
   next.search = searchLine(next)
-  next.list_version = await changed(tx, row.group_id)
-  await update(tx, next)
+  next.list_version = await changed(tx, deps.tell, row.group_id)
+  await update(tx, next, row)
   return next
 }
 
@@ -183,8 +200,8 @@ export async function refreshLink(tx: Transaction, deps: LinkDeps, row: Bookmark
   const job = repaired && repaired.state !== 'superseded' ? repaired : await submitTitleJob(tx, deps, row)
   const next: BookmarkRow = { ...row, job_id: job.id, title_tries: 0, title_next_try_at_ms: null }
   if (row.page_title === null) next.title_status = 'pending'
-  next.list_version = await changed(tx, row.group_id)
-  await update(tx, next)
+  next.list_version = await changed(tx, deps.tell, row.group_id)
+  await update(tx, next, row)
   return job
 }
 
@@ -198,20 +215,27 @@ export async function deleteLink(
   assertOwner(row, by)
   await deps.jobs.forget(tx, subjectOf(row.id))
   await forgetThing(tx, row.id)
-  await tx.run('DELETE FROM bookmarks WHERE id = ?', row.id)
-  await changed(tx, row.group_id, -1)
+  await changed(tx, deps.tell, row.group_id, -1)
+  const { changes } = await tx.run(
+    'DELETE FROM bookmarks WHERE id = ? AND list_version = ?',
+    ...[row.id, row.list_version],
+  )
+  if (changes === 0) throw new LostRace(`link ${row.id}`)
 }
 
 /** All links of a person, as `deleteLink` takes one: for the end of their account. */
 export async function deleteLinksOf(tx: Transaction, deps: LinkDeps, userId: string): Promise<void> {
-  const rows = await tx.all<BookmarkRow>('SELECT * FROM bookmarks WHERE owner_id = ?', userId)
+  const rows = await tx.all<BookmarkRow>(
+    'SELECT * FROM bookmarks WHERE owner_id = ? ORDER BY group_id, id',
+    userId,
+  )
   for (const row of rows) await deleteLink(tx, deps, row, userId)
   const groups = await tx.all<{ group_id: string }>(
-    'SELECT DISTINCT group_id FROM read_marks WHERE user_id = ?',
+    'SELECT DISTINCT group_id FROM read_marks WHERE user_id = ? ORDER BY group_id',
     userId,
   )
   await tx.run('DELETE FROM read_marks WHERE user_id = ?', userId)
-  for (const { group_id } of groups) await marked(tx, group_id)
+  for (const { group_id } of groups) await marked(tx, deps.tell, group_id)
 }
 
 /** The jobs and remembered answers of whole lists, for groups that end; their rows go with the group. */
@@ -240,7 +264,7 @@ export async function markRead(
         'DELETE FROM read_marks WHERE group_id = ? AND user_id = ? AND bookmark_id = ?',
         ...[row.group_id, by, row.id],
       )
-  if (changes > 0) await marked(tx, row.group_id)
+  if (changes > 0) await marked(tx, deps.tell, row.group_id)
 }
 
 export function subjectOf(bookmarkId: string): string {

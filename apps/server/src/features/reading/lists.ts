@@ -2,39 +2,60 @@ import type { Queryable, Transaction } from '@garner/db'
 
 /** Where a list stands. */
 export interface ListStanding {
+  /** Counts every change of its links. */
   version: number
+  /** Counts every change of read marks, and of who lets theirs be shown. */
   marksVersion: number
   links: number
-  /** The members who let their marks be shown: whoever goes or changes their mind changes what everyone sees. */
-  shown: string
 }
 
-/** For SELECT from `lists`. */
-export const SHOWN = `coalesce((SELECT group_concat(m.user_id ORDER BY m.user_id) FROM memberships m
-  WHERE m.group_id = lists.group_id AND m.show_reads = 1), '') AS shown`
+/** Told, once it is durable, that a list stands at `stamp` now. */
+export type Tell = (group: string, stamp: number) => void
 
-const STANDING = `SELECT version, marks_version AS marksVersion, links, ${SHOWN} FROM lists WHERE group_id = ?`
-const CHANGED = `INSERT INTO lists VALUES (?, 1, 0, ?) ON CONFLICT (group_id)
-  DO UPDATE SET version = version + 1, links = links + ? RETURNING version`
-const MARKED = `INSERT INTO lists VALUES (?, 0, 1, 0) ON CONFLICT (group_id)
-  DO UPDATE SET marks_version = marks_version + 1`
+const STANDING = 'SELECT version, marks_version AS "marksVersion", links FROM lists WHERE group_id = ?'
+const CHANGED = `INSERT INTO lists (group_id, version, marks_version, links) VALUES (?, 1, 0, ?)
+  ON CONFLICT (group_id) DO UPDATE SET version = lists.version + 1, links = lists.links + ?
+  RETURNING version, marks_version AS "marksVersion"`
+const MARKED = `INSERT INTO lists (group_id, version, marks_version, links) VALUES (?, 0, 1, 0)
+  ON CONFLICT (group_id) DO UPDATE SET marks_version = lists.marks_version + 1
+  RETURNING version, marks_version AS "marksVersion"`
 
 /** A list that nobody has saved to stands at version 0. */
 export async function standingOf(query: Queryable, group: string): Promise<ListStanding> {
-  return (
-    (await query.get<ListStanding>(STANDING, group)) ?? { version: 0, marksVersion: 0, links: 0, shown: '' }
-  )
+  return (await query.get<ListStanding>(STANDING, group)) ?? { version: 0, marksVersion: 0, links: 0 }
 }
 
 /**
  * Counts a change of the list's links and answers the list's new version. In the same transaction as the change,
  * so nobody sees one without the other. `links`: how many links came (or, negative, went).
  */
-export async function changed(tx: Transaction, group: string, links = 0): Promise<number> {
-  return (await tx.get<{ version: number }>(CHANGED, group, Math.max(0, links), links))!.version
+export async function changed(tx: Transaction, tell: Tell, group: string, links = 0): Promise<number> {
+  const now = (await tx.get<Versions>(CHANGED, group, Math.max(0, links), links))!
+  tx.afterCommit(() => tell(group, stampOf(now)))
+  return now.version
 }
 
-/** Counts a change of somebody's read marks. */
-export async function marked(tx: Transaction, group: string): Promise<void> {
-  await tx.run(MARKED, group)
+/** Counts a change of somebody's read marks, or of who lets theirs be shown. Answers where the list stands now. */
+export async function marked(tx: Transaction, tell: Tell, group: string): Promise<number> {
+  const stamp = stampOf((await tx.get<Versions>(MARKED, group))!)
+  tx.afterCommit(() => tell(group, stamp))
+  return stamp
+}
+
+type Versions = Pick<ListStanding, 'version' | 'marksVersion'>
+
+/** 2^26 = 67 million changes of marks per list, and 2^27 of links, before a number in JavaScript is not exact. */
+const MARKS = 2 ** 26
+
+/**
+ * Both versions as one number that grows with every change that anyone can see: what caches compare. A list that shows
+ * `version` or a later one has a stamp of `stampOf({ version })` or more, and the other way round.
+ */
+export function stampOf({ version, marksVersion = 0 }: { version: number; marksVersion?: number }): number {
+  return Math.min(version, MARKS * 2 - 1) * MARKS + Math.min(marksVersion, MARKS - 1)
+}
+
+/** The list version within a stamp. */
+export function versionIn(stamp: number): number {
+  return Math.floor(stamp / MARKS)
 }

@@ -1,7 +1,7 @@
 import { oneOf, type Queryable, type Value } from '@garner/db'
 import { type BookmarkRow, fold, toBookmark } from './bookmark.ts'
 import { type Cursor, encodeCursor } from './cursor.ts'
-import { standingOf } from './lists.ts'
+import { stampOf, standingOf } from './lists.ts'
 import type { People } from './people.ts'
 import type { Bookmark, BookmarkList } from './schemas.ts'
 
@@ -33,23 +33,28 @@ export interface Page {
   newestFirst: boolean
 }
 
-/** One page of a list as the asking member sees it, with the totals over the whole list. */
-export async function listBookmarks(query: Queryable, people: People, page: Page): Promise<BookmarkList> {
+/** One page of a list as the asking member sees it, with the totals over the whole list, and where the list stood. */
+export async function listBookmarks(
+  query: Queryable,
+  people: People,
+  page: Page,
+): Promise<{ list: BookmarkList; stamp: number }> {
   // The version first: a change between the two reads then shows as a newer row under an older version, which the
   // reader asks about again; the other way round it would be taken for seen.
-  const { version, links } = await standingOf(query, page.group)
+  const standing = await standingOf(query, page.group)
   const { sql, params } = pageQuery(page)
   const rows = await query.all<BookmarkRow>(sql, ...params)
   const hasMore = rows.length > page.limit
   const shown = hasMore ? rows.slice(0, page.limit) : rows
   const last = shown.at(-1)
-  return {
+  const list: BookmarkList = {
     items: await dress(query, people, shown, page.asking),
-    version,
+    version: standing.version,
     next: hasMore && last ? encodeCursor({ savedAtMs: last.saved_at_ms, id: last.id }) : null,
     group: page.group,
-    counts: await countsOf(query, { group: page.group, asking: page.asking, links }),
+    counts: await countsOf(query, { group: page.group, asking: page.asking, links: standing.links }),
   }
+  return { list, stamp: stampOf(standing) }
 }
 
 function pageQuery(page: Page): { sql: string; params: Value[] } {
@@ -100,7 +105,8 @@ export async function dress(
   )
 }
 
-function namedIn(rows: BookmarkRow[]): string[] {
+/** The people that these rows name. */
+export function namedIn(rows: BookmarkRow[]): string[] {
   const ids = new Set<string>()
   for (const row of rows) {
     for (const id of [row.owner_id, row.edited_by, row.hand_title_by]) if (id !== null) ids.add(id)
@@ -132,7 +138,7 @@ async function marksOf(query: Queryable, rows: BookmarkRow[], asking: string): P
 }
 
 /** For links whose page turned out to be another link's page too: the older one's id. Nothing is merged by itself. */
-async function twinsOf(query: Queryable, rows: BookmarkRow[]): Promise<Map<string, string>> {
+export async function twinsOf(query: Queryable, rows: BookmarkRow[]): Promise<Map<string, string>> {
   const twins = new Map<string, string>()
   for (const row of rows) {
     if (row.final_key === null) continue

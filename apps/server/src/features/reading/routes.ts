@@ -1,26 +1,16 @@
-import { hash } from 'node:crypto'
 import type { Around, Database, Transaction } from '@garner/db'
 import type { AttemptRecord, Job, Json } from '@garner/jobs'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, approved } from '../../http.ts'
 import { type Answer, answerOnce, forgetThing, operationOf, sendAnswer } from '../../idempotency.ts'
 import type { Principal } from '../../principal.ts'
 import { badRequest, forbidden, notAMember, notFound } from '../../problem.ts'
+import { cleanLine, cleanText } from '../../text.ts'
 import { type BookmarkRow, instant, toBookmark } from './bookmark.ts'
-import { decodeCursor } from './cursor.ts'
-import {
-  deleteLink,
-  editLink,
-  type LinkDeps,
-  markRead,
-  notYet,
-  refreshLink,
-  saveLink,
-  visibleLink,
-} from './links.ts'
+import { deleteLink, editLink, type LinkDeps, markRead, refreshLink, saveLink, visibleLink } from './links.ts'
+import { type ListRouteDeps, readList, refusalOf, sendList } from './list-route.ts'
 import { standingOf } from './lists.ts'
 import type { People } from './people.ts'
-import { dress, findBookmark, listBookmarks } from './queries.ts'
+import { dress, findBookmark } from './queries.ts'
 import {
   type Bookmark,
   type BookmarkDetail,
@@ -30,9 +20,8 @@ import {
   SaveBookmark,
   type SavedBookmark,
 } from './schemas.ts'
-import { cleanLine, cleanText } from '../../text.ts'
 
-export interface ReadingDeps extends LinkDeps {
+export interface ReadingDeps extends LinkDeps, ListRouteDeps {
   db: Database
   people: People
   around: Around
@@ -44,9 +33,11 @@ export interface ReadingDeps extends LinkDeps {
   onChange: (group: string) => void
   /** Told after a commit that there is work. */
   onWork: () => void
-  /** Counts each list read that is asked for, and how it ended. */
-  onRead: (result: 'offered' | 'origin' | 'rejected') => void
+  /** Counts a list read that is asked for; what it answers is called once, with how it ended. */
+  onRead: () => (result: ReadResult) => void
 }
+
+export type ReadResult = 'hit' | 'coalesced' | 'origin' | 'stale' | 'rejected'
 
 /** The routes of the reading list, under /api/bookmarks and, for old scripts, under /bookmarks. */
 export function registerReading(app: App, deps: ReadingDeps): void {
@@ -73,18 +64,22 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
     return sendAnswer(reply, answer)
   })
 
-  app.get(prefix, { schema: { querystring: ListQuery } }, async (request, reply) => {
-    const who = approved(request)
-    deps.onRead('offered')
-    try {
-      const answer = await list(deps, who, request, request.query, reply)
-      deps.onRead('origin')
-      return answer
-    } catch (error) {
-      deps.onRead('rejected')
-      throw error
-    }
-  })
+  app.get(
+    prefix,
+    { schema: { querystring: ListQuery }, config: { isListRead: true } },
+    async (request, reply) => {
+      const who = approved(request)
+      const ended = deps.onRead()
+      try {
+        const answer = await readList(deps, who, request)
+        ended(answer.result)
+        return sendList(reply, answer, deps)
+      } catch (error) {
+        ended('rejected')
+        throw refusalOf(error)
+      }
+    },
+  )
 
   app.get<{ Params: { id: string } }>(`${prefix}/:id`, async (request) => {
     const who = approved(request)
@@ -113,7 +108,7 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
         const next = await editLink(tx, deps, { row, by: who.userId, edit, current })
         // The remembered answer to the save describes what the link no longer is.
         if (edit.url !== undefined) await forgetThing(tx, row.id)
-        tellAfter(tx, deps, row.group_id)
+        tellAfter(tx, deps, { by: who, group: row.group_id })
         const [item] = await dress(tx, deps.people, [next], who.userId)
         return { item: item!, listVersion: next.list_version }
       })
@@ -130,7 +125,7 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
       return db.transaction(async (tx) => {
         const row = await visibleLink(tx, request.params.id, memberCheck(tx, deps, who))
         await markRead(tx, deps, { row, by: who.userId, isRead: request.body.is_read })
-        tellAfter(tx, deps, row.group_id)
+        tellAfter(tx, deps, { by: who, group: row.group_id })
         return (await dress(tx, deps.people, [row], who.userId))[0]
       })
     },
@@ -147,7 +142,7 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
       answerOnce(tx, { operation, nowMs: deps.nowMs() }, async () => {
         const row = await visibleLink(tx, id, memberCheck(tx, deps, who))
         const job = await refreshLink(tx, deps, row)
-        tellAfter(tx, deps, row.group_id)
+        tellAfter(tx, deps, { by: who, group: row.group_id })
         const [item] = await dress(tx, deps.people, [(await findBookmark(tx, id))!], who.userId, jobRef(job))
         return { status: 202, body: JSON.stringify(item), thing: id }
       }),
@@ -160,7 +155,7 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
     const listVersion = await db.transaction(async (tx) => {
       const row = await visibleLink(tx, request.params.id, memberCheck(tx, deps, who))
       await deleteLink(tx, deps, row, who.userId)
-      tellAfter(tx, deps, row.group_id)
+      tellAfter(tx, deps, { by: who, group: row.group_id })
       return (await standingOf(tx, row.group_id)).version
     })
     return reply.code(204).header('x-garner-version', listVersion).send()
@@ -203,7 +198,7 @@ async function save(
     throw forbidden('You are in no group yet, so there is no list to save to.', 'not-a-member')
   if (!(await deps.people.membership(tx, who.userId, group))) throw notAMember()
   const saved = await saveLink(tx, deps, { ...link, group, owner: who.userId })
-  tellAfter(tx, deps, group)
+  tellAfter(tx, deps, { by: who, group })
   if (saved.isDuplicate) {
     const [item] = await dress(tx, deps.people, [saved.row], who.userId)
     const body: SavedBookmark = { ...item!, duplicate: true }
@@ -217,58 +212,6 @@ async function save(
     job: jobRef(saved.job),
   })
   return { row: saved.row, answer: { status: 201, body: JSON.stringify(item), thing: saved.row.id } }
-}
-
-async function list(
-  deps: ReadingDeps,
-  who: Principal,
-  request: FastifyRequest,
-  query: ListQuery,
-  reply: FastifyReply,
-): Promise<unknown> {
-  const { db, people } = deps
-  const group = query.group ?? (await people.defaultGroup(db.read, who.userId))
-  if (group === null) throw forbidden('You are in no group yet, so there is no list to show.', 'not-a-member')
-  if (!(await people.membership(db.read, who.userId, group))) throw notAMember()
-  const after = query.after === undefined ? undefined : decodeCursor(query.after)
-  if (query.after !== undefined && !after) {
-    throw badRequest('after is not a place in a list; take it from `next`.', [
-      { path: 'after', message: 'is not a cursor' },
-    ])
-  }
-  const standing = await standingOf(db.read, group)
-  if (standing.version < minVersion(request)) throw notYet()
-  const etag = `W/"${standing.version}.${standing.marksVersion}.${hash('sha1', standing.shown, 'base64url').slice(0, 8)}"`
-  reply.headers({
-    etag,
-    'x-garner-version': standing.version,
-    'cache-control': 'private, no-cache',
-    'cache-status': 'garner; fwd=bypass',
-    vary: 'cookie, authorization, x-demo-user',
-  })
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
-  const page = await deps.around('origin.read', () =>
-    listBookmarks(db.read, people, {
-      group,
-      asking: who.userId,
-      unread: query.unread ?? false,
-      mine: query.mine ?? false,
-      q: query.q ?? '',
-      after,
-      limit: query.limit ?? 50,
-      newestFirst: query.sort === '-saved_at',
-    }),
-  )
-  reply.header('x-garner-version', page.version)
-  return page
-}
-
-function minVersion(request: FastifyRequest): number {
-  const text = request.headers['x-garner-min-version']
-  if (text === undefined) return 0
-  if (typeof text !== 'string' || !/^\d{1,15}$/.test(text))
-    throw badRequest('X-Garner-Min-Version must be a whole number.')
-  return Number(text)
 }
 
 /** One transaction that submits work, with the two seams around its commit. */
@@ -291,8 +234,15 @@ function memberCheck(
   return async (group) => (await deps.people.membership(tx, who.userId, group)) !== null
 }
 
-function tellAfter(tx: Transaction, deps: ReadingDeps, group: string): void {
-  tx.afterCommit(() => deps.onChange(group))
+function tellAfter(
+  tx: Transaction,
+  deps: ReadingDeps,
+  { by, group }: { by: Principal; group: string },
+): void {
+  tx.afterCommit(() => {
+    deps.lists.wrote(by.userId, group)
+    deps.onChange(group)
+  })
 }
 
 function jobRef(job: Job): Bookmark['job'] {
