@@ -45,6 +45,8 @@ export interface Config {
   aiDailyLimit: number
   /** What is done when nobody knows whether a call was billed: no second call, or one. */
   billingUnknown: 'degrade' | 'retry'
+  /** The provider of the vision model; null for none (the demo then answers by itself). */
+  vision: { url: string; model: string; key: string } | null
   /** How long one call of the vision model may take. */
   visionTimeoutMs: number
   /** Photos of one person in any minute, per server. */
@@ -119,6 +121,11 @@ const like = (pattern: RegExp, expected: string) => (text: string) =>
 const DATABASE_FORMS = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 const isPostgres = (text: string) => /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)
 
+const webAddress = (text: string) =>
+  text === '' || (/^https?:\/\//.test(text) && URL.canParse(text)) ? null : 'an http(s) URL'
+/** A key is sent in a header; a line end in it would come from a file that was pasted whole. */
+const headerValue = (text: string) => (/^[\x21-\x7e]*$/.test(text) ? null : 'one word without blanks')
+
 /** GARNER_LEASE_S from 1: a shorter lease is over before its first heartbeat on a busy machine. */
 const SPECS: Spec[] = [
   { name: 'PORT', fallback: '8080', check: whole(0, 65535) },
@@ -135,6 +142,10 @@ const SPECS: Spec[] = [
   { name: 'GARNER_RETRY_BASE_S', fallback: '30', check: number(0, 86_400) },
   { name: 'GARNER_MAX_PENDING', fallback: '200', check: whole(1, 1e9) },
   { name: 'GARNER_MAX_PENDING_TOTAL', fallback: '100000', check: whole(1, 1e9) },
+  { name: 'GARNER_VISION_URL', fallback: '', check: webAddress },
+  { name: 'GARNER_VISION_MODEL', fallback: '', check: () => null },
+  { name: 'GARNER_VISION_KEY', fallback: '', check: headerValue, isSecret: true },
+  { name: 'GARNER_VISION_TIMEOUT_S', fallback: '30', check: number(0.1, 600) },
   { name: 'GARNER_AI_DAILY_LIMIT', fallback: '50', check: whole(0, 1e9) },
   { name: 'GARNER_BILLING_UNKNOWN', fallback: 'degrade', check: oneOf('degrade', 'retry') },
   { name: 'GARNER_UPLOADS_PER_MINUTE', fallback: '120', check: whole(1, 1e9) },
@@ -171,10 +182,6 @@ const SPECS: Spec[] = [
     check: like(/^(auto|sqs:.+)$/, 'auto or sqs:URL'),
     isUsed: false,
   },
-  { name: 'GARNER_VISION_URL', fallback: '', check: like(/^https?:\/\//, 'an http(s) URL'), isUsed: false },
-  { name: 'GARNER_VISION_MODEL', fallback: '', check: () => null, isUsed: false },
-  { name: 'GARNER_VISION_KEY', fallback: '', check: () => null, isSecret: true, isUsed: false },
-  { name: 'GARNER_VISION_TIMEOUT_S', fallback: '30', check: number(0.1, 600), isUsed: false },
 ]
 
 /**
@@ -214,8 +221,9 @@ export function readConfig(
     if (!isLoopback(host))
       problems.push(`--demo lets anyone be anyone, so it is refused on ${host}: only on loopback`)
     if (env['NODE_ENV'] === 'production') problems.push('--demo is refused with NODE_ENV=production')
-    if (env['GARNER_VISION_KEY'])
-      problems.push('--demo is refused beside GARNER_VISION_KEY, which belongs to a real installation')
+    // A stand-in on this machine may want a key; a real one would be spent by whoever opens the page.
+    if (env['GARNER_VISION_KEY'] && !isLocal(get('GARNER_VISION_URL')))
+      problems.push('--demo is refused beside GARNER_VISION_KEY, unless GARNER_VISION_URL is on this machine')
   } else {
     for (const name of ['GARNER_FAULT', 'GARNER_CLOCK_ADVANCE_S']) {
       if (env[name]) problems.push(`${name} is for demo mode only (--demo or GARNER_DEMO=1)`)
@@ -256,6 +264,7 @@ export function readConfig(
     maxPendingTotal: Number(get('GARNER_MAX_PENDING_TOTAL')),
     aiDailyLimit: Number(get('GARNER_AI_DAILY_LIMIT')),
     billingUnknown: get('GARNER_BILLING_UNKNOWN') as Config['billingUnknown'],
+    vision: visionAt(get),
     visionTimeoutMs: Number(get('GARNER_VISION_TIMEOUT_S')) * 1000,
     uploadsPerMinute: Number(get('GARNER_UPLOADS_PER_MINUTE')),
     photoMaxPx: Number(get('GARNER_PHOTO_MAX_PX')),
@@ -279,6 +288,17 @@ function databaseAt(url: string, dataDir: string): DatabaseAddress {
 
 function photosAt(url: string, dataDir: string): string {
   return url === '' ? resolve(dataDir, 'photos') : resolve(url.slice('file:'.length))
+}
+
+/** Local servers of one model take any name for it. */
+function visionAt(get: (name: string) => string): Config['vision'] {
+  const url = get('GARNER_VISION_URL')
+  if (url === '') return null
+  return { url, model: get('GARNER_VISION_MODEL') || 'default', key: get('GARNER_VISION_KEY') }
+}
+
+function isLocal(url: string): boolean {
+  return URL.canParse(url) && isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
 }
 
 /** An address may carry a password, also where none belongs: neither `check` nor a refusal repeats it. */
