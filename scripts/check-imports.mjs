@@ -22,6 +22,8 @@ const parts = [
 const backend = /^(packages\/[^/]+\/src)\/(memory|sqlite|postgres|sql|valkey)\//
 const pureRules = /^packages\/[^/]+\/src\/(?:decide|rank|allowance|entry|share)\.ts$/
 const source = /\.(?:[cm]?[jt]s|tsx)$/
+/** The only code of the server in the client: pure rules, so that both read the time of a photo alike. */
+const sharedCode = new Set(['@garner/server/photo-metadata', '@garner/server/taken'])
 /** Tests, suites that others run, and what only tests use. */
 const free = /\.(?:test|suite)\.[cm]?[jt]sx?$|\/(?:testing|tests)\/|\/fixtures\/|\.config\.ts$/
 
@@ -69,10 +71,9 @@ function against(path, imported) {
     if (to?.part === 'feature') return 'outbound knows no feature'
     if (own && own !== '@garner/db') return 'outbound knows no library but @garner/db'
   } else if (from.part === 'web') {
-    // The one piece of shared code: pure rules, bundled, so that browser and server read a photo's time alike.
-    if (name === '@garner/server/taken') return undefined
+    if (sharedCode.has(name)) return undefined
     if (own && name !== '@garner/server/api')
-      return 'the browser client knows the server by HTTP, by @garner/server/api and by @garner/server/taken'
+      return 'the browser client knows the server by HTTP and by @garner/server/api'
     if (own && !isTypeOnly) return 'the browser client takes types from the server, never code (import type)'
   } else if (from.part === 'package') {
     if (own === '@garner/server' || own === '@garner/web') return 'libraries know nothing of the applications'

@@ -67,7 +67,8 @@ test('the arrows themselves are free', () => {
     'packages/jobs/src/sqlite/sql.ts': "import { a } from './table.ts'\n",
     'packages/sim/src/run.ts': "import '@garner/jobs/memory'\nimport '@garner/db'\n",
     'apps/web/src/main.tsx': "import type { Item } from '@garner/server/api'\nimport './styles/base.css'\n",
-    'apps/web/src/meals/batch/found-time.ts': "import { resolveTaken } from '@garner/server/taken'\n",
+    'apps/web/src/meals/batch/found-time.ts':
+      "import { resolveTaken } from '@garner/server/taken'\nawait import('@garner/server/photo-metadata')\n",
   })
   expect(found).toEqual([])
 })

@@ -1,9 +1,9 @@
 /**
  * When a photo was taken: the rules, for whoever has the file in hand. The browser reads the times before an upload
  * and the server reads them again, so both run these very lines and agree to the letter. Pure: no clock, no files, no
- * network; what reads the metadata is ExifReader, and nothing of the picture itself is decoded.
+ * network.
  */
-export { NO_METADATA, type PhotoMetadata, readMetadata } from './features/meals/photo/metadata.ts'
+export type { PhotoMetadata } from './features/meals/photo/metadata.ts'
 export { inTakenOrder } from './features/meals/photo/taken/order.ts'
 export { shiftBatch } from './features/meals/photo/taken/shift.ts'
 export {

@@ -4,6 +4,10 @@ import { useEffect, useRef, useState } from 'react'
 import { useGarner } from './garner.ts'
 import { failureOf } from './http/failure.ts'
 import { useLive } from './live/use-live.ts'
+import { MealsScreen } from './meals/meals.tsx'
+import { dayIn, mealsPath } from './meals/place.ts'
+import { useToday } from './meals/queries.ts'
+import { useLeaving } from './meals/use-leaving.ts'
 import { NewGroup } from './reading/new-group.tsx'
 import { GroupsUnreachable, NoGroup } from './reading/no-group.tsx'
 import { ReadingScreen } from './reading/reading.tsx'
@@ -14,6 +18,7 @@ import { useStore } from './store.ts'
 import { useKeys } from './ui/keys.ts'
 import { go, usePlace } from './ui/location.tsx'
 import { WelcomeScreen } from './welcome/welcome.tsx'
+import { longDay } from './words/local-day.ts'
 
 /** While nobody answers at all, this often. */
 const KNOCK_MS = 3_000
@@ -64,10 +69,15 @@ function Home({ me }: { me: Me }) {
   const [isMaking, setIsMaking] = useState(false)
   useLive(me)
   useOutbox(me)
+  useBatchOf(me)
+  useLeaving()
+  const today = useToday()
   const groups = useQuery({ queryKey: ['groups'], queryFn: () => api.groups() })
   const list = groups.data ?? []
   const named = /^\/reading\/([^/]+)/.exec(place.pathname)?.[1]
   const isSettings = place.pathname.startsWith('/settings')
+  const isMeals = /^\/meals(\/|$)/.test(place.pathname)
+  const day = isMeals ? dayIn(place) : null
   const wanted = named === undefined ? null : safeDecode(named)
   const home =
     list.find((group) => group.id === lastGroup) ??
@@ -84,13 +94,17 @@ function Home({ me }: { me: Me }) {
 
   useKeys({
     'g r': () => go(home ? `/reading/${encodeURIComponent(home.id)}` : '/reading'),
+    'g m': () => go(mealsPath(today)),
     'g s': () => go('/settings'),
   })
 
   useEffect(() => {
-    if (isSettings || wanted !== null || home === null) return
+    if (isSettings || isMeals || wanted !== null || home === null) return
     go(`/reading/${encodeURIComponent(home.id)}`, 'replace')
-  }, [isSettings, wanted, home])
+  }, [isSettings, isMeals, wanted, home])
+  useEffect(() => {
+    if (isMeals && day === null) go(mealsPath(today), 'replace')
+  }, [isMeals, day, today])
   useEffect(() => {
     if (wanted !== null && group !== null) preferences.lastGroup.set(group.id)
   }, [wanted, group, preferences])
@@ -99,6 +113,13 @@ function Home({ me }: { me: Me }) {
     return (
       <Shell me={me} group={home} screen="settings" title="Settings">
         <SettingsScreen me={me} groups={list} />
+      </Shell>
+    )
+  }
+  if (isMeals) {
+    return (
+      <Shell me={me} group={home} screen="meals" title={day ? longDay(day, today) : 'Meals'}>
+        {day && <MealsScreen me={me} place={place} day={day} />}
       </Shell>
     )
   }
@@ -117,6 +138,19 @@ function Home({ me }: { me: Me }) {
       {isMaking && <NewGroup onClose={() => setIsMaking(false)} />}
     </Shell>
   )
+}
+
+/** Photos belong to whoever picked them; the network's return is no reason for them to wait on. */
+function useBatchOf(me: Me): void {
+  const { batch, online } = useGarner()
+  useEffect(() => {
+    batch.open(me.id)
+    const stop = online.subscribe(() => online.get() && batch.wake())
+    return () => {
+      stop()
+      batch.open(null)
+    }
+  }, [me.id, batch, online])
 }
 
 function safeDecode(text: string): string {

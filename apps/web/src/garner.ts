@@ -2,7 +2,12 @@ import { QueryClient } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import type { Browser } from './browser.ts'
 import { Api } from './http/api.ts'
-import { Http } from './http/http.ts'
+import { Http, type HttpEvents } from './http/http.ts'
+import { Uploader } from './http/upload.ts'
+import type { Batch } from './meals/batch/batch.ts'
+import { createBatch } from './meals/batch/create-batch.ts'
+import { MealsApi } from './meals/meals-api.ts'
+import { MealDrafts } from './meals/sheet/meal-drafts.ts'
 import { Notice } from './notice.ts'
 import { type Preferences, readPreferences } from './preferences.ts'
 import { Drafts } from './reading/drafts.ts'
@@ -22,6 +27,10 @@ export interface Garner {
   preferences: Preferences
   outbox: Outbox
   drafts: Drafts
+  meals: MealsApi
+  /** The photos that were picked on this page. */
+  batch: Batch
+  mealDrafts: MealDrafts
   troubles: Troubles
   live: Store<LiveState>
   /** Whether the server answered last time, and the browser believes in its network. */
@@ -43,15 +52,18 @@ export function createGarner(browser: Browser): Garner {
   const demoUser = createStore<string | null>(browser.tabShelf.read(DEMO_KEY))
   demoUser.subscribe(() => browser.tabShelf.write(DEMO_KEY, demoUser.get()))
   const online = createStore(true)
-  const http = new Http(browser, demoUser.get, {
+  const events: HttpEvents = {
     onSignedOut: () => queries.setQueryData(['me'], null),
     onReached: (reached) => online.set(reached),
-  })
+  }
+  const http = new Http(browser, demoUser.get, events)
   const api = new Api(http)
   const notice = new Notice(browser.clock)
   const outbox = new Outbox(browser, api)
   const drafts = new Drafts(browser.tabShelf)
   const preferences = readPreferences(browser.shelf)
+  const uploader = new Uploader(browser, () => new XMLHttpRequest(), demoUser.get, events)
+  const meals = new MealsApi(http, uploader)
   return {
     browser,
     api,
@@ -60,6 +72,9 @@ export function createGarner(browser: Browser): Garner {
     preferences,
     outbox,
     drafts,
+    meals,
+    batch: createBatch(browser, meals, queries),
+    mealDrafts: new MealDrafts(browser.tabShelf),
     troubles: createTroubles(),
     live: createStore<LiveState>('off'),
     online,

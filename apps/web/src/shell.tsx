@@ -13,7 +13,7 @@ import { Toaster } from './ui/toaster.tsx'
 export function Shell(props: {
   me: Me
   group: GroupSummary | null
-  screen: 'reading' | 'settings'
+  screen: 'reading' | 'meals' | 'settings'
   title: string
   children: ReactNode
 }) {
@@ -48,6 +48,12 @@ export function Shell(props: {
                       <span className="visually-hidden"> unread</span>
                     </span>
                   )}
+                </Link>
+              </li>
+              <li>
+                <Link to="/meals" current={screen === 'meals'}>
+                  <Icon name="meals" />
+                  Meals
                 </Link>
               </li>
               <li>

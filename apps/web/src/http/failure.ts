@@ -36,6 +36,13 @@ export function failureOf(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure(0, { detail: '' })
 }
 
+/** The server's own sentence, or what is the matter when nobody answered. */
+export function explained(error: unknown): string {
+  const failure = failureOf(error)
+  if (failure.isUnreachable) return 'Garner does not answer at the moment.'
+  return failure.detail || 'Something went wrong; trying again is safe.'
+}
+
 /** Retry-After in either of its forms (seconds or a date) as milliseconds from now; null when absent or unreadable. */
 export function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null

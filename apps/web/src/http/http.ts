@@ -14,6 +14,8 @@ export interface Sending {
   signal?: AbortSignal | undefined
   /** Let the request outlive the page: a mark that is made by leaving. */
   keepalive?: boolean
+  /** The browser may keep the answer as its headers say: for what never changes under its address. */
+  isCacheable?: boolean
 }
 
 export interface HttpEvents {
@@ -61,7 +63,8 @@ export class Http {
     const headers = new Headers(sending.headers)
     const demoUser = this.#demoUser()
     if (demoUser !== null) headers.set('X-Demo-User', demoUser)
-    const init: RequestInit = { method, headers, cache: 'no-store', credentials: 'same-origin' }
+    const cache = sending.isCacheable ? 'default' : 'no-store'
+    const init: RequestInit = { method, headers, cache, credentials: 'same-origin' }
     if (sending.body !== undefined) {
       headers.set('Content-Type', 'application/json')
       init.body = JSON.stringify(sending.body)

@@ -6,6 +6,8 @@ export type Change =
   | { kind: 'list'; group: string; version: number }
   | { kind: 'group'; group: string }
   | { kind: 'account' }
+  /** Of one's meal diary: photos on their way, meals, the day's estimates. */
+  | { kind: 'diary'; part: 'photo' | 'meal' | 'allowance' }
 
 /** Null for what this client does not know, or cannot read: a newer server may say more. */
 export function changeIn(event: StreamEvent): Change | null {
@@ -20,6 +22,10 @@ export function changeIn(event: StreamEvent): Change | null {
   switch (event.event) {
     case 'account':
       return { kind: 'account' }
+    case 'photo':
+    case 'meal':
+    case 'allowance':
+      return { kind: 'diary', part: event.event }
     case 'group':
       return group === null ? null : { kind: 'group', group }
     case 'list':

@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { type Garner, useGarner } from '../garner.ts'
 import { failureOf } from '../http/failure.ts'
+import { lookAtDiary } from '../meals/queries.ts'
 import { type ListView, removeItem, takeIn } from '../reading/list.ts'
 import { editLists, LOOK_AGAIN_MAX } from '../reading/use-list.ts'
 import type { Change } from './changes.ts'
@@ -88,7 +89,10 @@ async function lookAtWhat(garner: Garner, me: Me, changes: Change[]): Promise<vo
   const { api, queries } = garner
   const lists = new Set<string>()
   const links = new Map<string, string>()
+  const diary = changes.flatMap((change) => (change.kind === 'diary' ? [change.part] : []))
+  if (diary.length > 0) lookAtDiary(queries, diary)
   for (const change of changes) {
+    if (change.kind === 'diary') continue
     if (change.kind === 'bookmark') links.set(change.id, change.group)
     else if (change.kind !== 'account') lists.add(change.group)
     if (change.kind === 'list') api.expectVersion(change.group, change.version)
@@ -138,6 +142,7 @@ function lookAtAll(garner: Garner): void {
   void queries.invalidateQueries({ queryKey: ['list'], predicate: isFree(garner) })
   void queries.invalidateQueries({ queryKey: ['bookmark'] })
   void queries.invalidateQueries({ queryKey: ['groups'] })
+  lookAtDiary(queries, ['photo', 'meal', 'allowance'])
 }
 
 /** One link, read by itself: the list may still be served from a copy that is a moment older than the event. */

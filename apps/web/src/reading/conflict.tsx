@@ -8,7 +8,7 @@ import { bothTogether, changedWords } from '../words/diff.ts'
 import { useReading } from './context.tsx'
 import { changesIn, type Draft, type Field, writtenIn } from './drafts.ts'
 import { mayEdit } from './rights.ts'
-import './conflict.css'
+import '../ui/conflict.css'
 
 const WORDS: Record<Field, string> = { note: 'note', title: 'title', url: 'link' }
 

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useGarner } from '../garner.ts'
+import { explained } from '../http/failure.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { go } from '../ui/location.tsx'
-import { explained } from './use-links.ts'
 
 export function NewGroup({ onClose }: { onClose(): void }) {
   const { api, browser } = useGarner()

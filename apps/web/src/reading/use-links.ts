@@ -1,7 +1,7 @@
 import type { Bookmark, GroupSummary, Me, SavedBookmark } from '@garner/server/api'
 import { useMemo } from 'react'
 import { type Garner, useGarner } from '../garner.ts'
-import { failureOf } from '../http/failure.ts'
+import { explained, failureOf } from '../http/failure.ts'
 import { onDay } from '../words/calendar.ts'
 import { safeHref } from '../words/link.ts'
 import { changesIn, collisions, type Draft, type Written } from './drafts.ts'
@@ -177,11 +177,4 @@ function createLinks(garner: Garner, me: Me): Links {
 function conflictIn(error: unknown): Bookmark | null {
   const failure = failureOf(error)
   return failure.status === 409 && failure.current ? (failure.current as Bookmark) : null
-}
-
-/** The server's own sentence, or what is the matter when nobody answered. */
-export function explained(error: unknown): string {
-  const failure = failureOf(error)
-  if (failure.isUnreachable) return 'Garner does not answer at the moment.'
-  return failure.detail || 'Something went wrong; trying again is safe.'
 }

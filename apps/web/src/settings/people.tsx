@@ -1,7 +1,7 @@
 import type { AdminUser, Me } from '@garner/server/api'
 import { type UseQueryResult, useMutation, useQuery } from '@tanstack/react-query'
 import { useGarner } from '../garner.ts'
-import { explained } from '../reading/use-links.ts'
+import { explained } from '../http/failure.ts'
 import { useNow } from '../ui/countdown.tsx'
 import { Pip } from '../ui/person.tsx'
 import { ago } from '../words/calendar.ts'

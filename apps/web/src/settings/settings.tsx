@@ -3,8 +3,11 @@ import { useEffect } from 'react'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { usePlace } from '../ui/location.tsx'
 import { DeleteAccount } from './delete-account.tsx'
+import { Estimates } from './estimates.tsx'
+import { Goals } from './goals.tsx'
 import { Groups } from './groups.tsx'
 import { People, usePeople } from './people.tsx'
+import { Sharing } from './sharing.tsx'
 import { Tokens } from './tokens.tsx'
 import { You } from './you.tsx'
 import './settings.css'
@@ -16,6 +19,9 @@ export function SettingsScreen({ me, groups }: { me: Me; groups: GroupSummary[] 
   const sections: { id: string; icon: IconName; words: string; count?: number }[] = [
     { id: 'you', icon: 'user', words: 'You' },
     { id: 'groups', icon: 'group', words: 'Groups' },
+    { id: 'estimates', icon: 'gauge', words: 'Estimates' },
+    { id: 'goals', icon: 'chart', words: 'Goals' },
+    { id: 'sharing', icon: 'share', words: 'Sharing' },
     { id: 'tokens', icon: 'key', words: 'API tokens' },
     ...(me.role === 'admin'
       ? [{ id: 'people', icon: 'shield' as const, words: 'People', count: asking }]
@@ -52,6 +58,9 @@ export function SettingsScreen({ me, groups }: { me: Me; groups: GroupSummary[] 
       <div className="all">
         <You me={me} />
         <Groups me={me} groups={groups} />
+        <Estimates />
+        <Goals />
+        <Sharing />
         <Tokens />
         {me.role === 'admin' && <People me={me} people={people} />}
         <DeleteAccount me={me} />

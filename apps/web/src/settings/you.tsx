@@ -1,6 +1,7 @@
 import type { Me } from '@garner/server/api'
 import { useState } from 'react'
 import { useGarner } from '../garner.ts'
+import { isUnsent } from '../meals/batch/row.ts'
 import type { Look } from '../preferences.ts'
 import { waitingCount } from '../reading/outbox.ts'
 import { useStore } from '../store.ts'
@@ -19,10 +20,11 @@ const LOOKS: [Look, string][] = [
 ]
 
 export function You({ me }: { me: Me }) {
-  const { preferences, outbox } = useGarner()
+  const { preferences, outbox, batch } = useGarner()
   const look = useStore(preferences.look)
   const singleKeys = useStore(preferences.singleKeys)
   const waiting = waitingCount(useStore(outbox.links))
+  const photos = useStore(batch.state).rows.filter(isUnsent).length
   const signOut = useSignOut()
   const [isAsking, setIsAsking] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
@@ -46,7 +48,7 @@ export function You({ me }: { me: Me }) {
         <button
           type="button"
           className="btn tight"
-          onClick={() => (waiting > 0 ? setIsAsking(true) : void leave())}
+          onClick={() => (waiting + photos > 0 ? setIsAsking(true) : void leave())}
         >
           <Icon name="signout" />
           {me.demo ? 'Be someone else' : 'Sign out'}
@@ -80,10 +82,17 @@ export function You({ me }: { me: Me }) {
       />
       {isAsking && (
         <Dialog title="Sign out now?" kind="small" onClose={() => setIsAsking(false)}>
-          <p>
-            {count(waiting, 'link is', 'links are')} still kept on this device only. They stay here and go up
-            when you sign in again on this device.
-          </p>
+          {waiting > 0 && (
+            <p>
+              {count(waiting, 'link is', 'links are')} still kept on this device only. They stay here and go
+              up when you sign in again on this device.
+            </p>
+          )}
+          {photos > 0 && (
+            <p>
+              {count(photos, 'photo is', 'photos are')} not uploaded yet and would have to be picked again.
+            </p>
+          )}
           <div className="buttons">
             <button type="button" className="btn" onClick={() => void leave()}>
               Sign out

@@ -14,11 +14,12 @@ export function usePlace(): URL {
   return new URL(useStore(place), 'http://here')
 }
 
-export function go(to: string, how: 'push' | 'replace' = 'push'): void {
+/** `over`: something that opens over the page, which stays where it was scrolled to; Back closes it. */
+export function go(to: string, how: 'push' | 'over' | 'replace' = 'push'): void {
   if (to === read()) return
-  if (how === 'push') {
+  if (how !== 'replace') {
     history.pushState(null, '', to)
-    if (!to.includes('#')) scrollTo(0, 0)
+    if (how === 'push' && !to.includes('#')) scrollTo(0, 0)
   } else history.replaceState(null, '', to)
   place.set(read())
 }
@@ -28,6 +29,11 @@ export function Link(props: {
   to: string
   className?: string
   current?: boolean
+  /** What it is the current one of; a page unless told. */
+  currentAs?: 'page' | 'date'
+  /** It opens over the page. */
+  over?: boolean
+  label?: string
   children: ReactNode
   onFollow?(): void
 }) {
@@ -35,13 +41,14 @@ export function Link(props: {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     props.onFollow?.()
-    go(props.to)
+    go(props.to, props.over ? 'over' : 'push')
   }
   return (
     <a
       href={props.to}
       className={props.className}
-      aria-current={props.current ? 'page' : undefined}
+      aria-current={props.current ? (props.currentAs ?? 'page') : undefined}
+      aria-label={props.label}
       onClick={onClick}
     >
       {props.children}

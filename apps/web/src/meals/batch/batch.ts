@@ -1,0 +1,277 @@
+import type { Clock } from '../../browser.ts'
+import { type Failure, failureOf } from '../../http/failure.ts'
+import { retryDelayMs } from '../../http/retry.ts'
+import { createStore, type Store } from '../../store.ts'
+import type { Uploaded } from '../contract.ts'
+import type { PhotoUpload } from '../meals-api.ts'
+import { type FoundTime, type Here, oldestFirst } from './found-time.ts'
+import { isUnsent, type Row, rowOf, type UploadState, type When, type WhenSource } from './row.ts'
+import { change, nextUp, type Shifted, shifted, sinceOf, withUpload, withWhen } from './rows.ts'
+
+export interface BatchState {
+  rows: Row[]
+  /** Photos whose times are being read; they have no rows yet, so that rows never change places. */
+  reading: number
+  /** Its person has said that the uploads may begin, and has not stopped them since. */
+  isGoing: boolean
+  /** The next one waits: nobody answered. */
+  pausedUntilMs: number | null
+}
+
+const EMPTY: BatchState = { rows: [], reading: 0, isGoing: false, pausedUntilMs: null }
+
+export interface BatchTools {
+  clock: Clock
+  random(): number
+  newId(): string
+  zone(): string
+  upload(photo: PhotoUpload): Promise<Uploaded>
+  findTime(file: File, here: Here): Promise<FoundTime>
+  previewOf(file: File): string | null
+  dropPreview(url: string): void
+  /** The server has answered about a photo: look at what it has now. */
+  onUploaded(): void
+}
+
+/**
+ * The photos that somebody picked, from the picking until each is on the server: oldest first, one at a time.
+ *
+ * Lives as long as the page; closing the sheet changes nothing. Cut anywhere (the tab closed, the power gone): what was
+ * answered with 202 is safe and goes on without this page; what was under way may have arrived, and picking it again is
+ * answered "already logged"; the rest was never sent. A dropped connection leaves its row to be tried again, under the
+ * same key. A full server (429, 503) holds the row and all behind it until there is room.
+ */
+export class Batch {
+  readonly state: Store<BatchState> = createStore(EMPTY)
+  readonly #tools: BatchTools
+  #user: string | null = null
+  #isSending = false
+  #wake = new AbortController()
+
+  constructor(tools: BatchTools) {
+    this.#tools = tools
+  }
+
+  /** Whose photos these are. Another person's are let go: they never leave this page. */
+  open(user: string | null): void {
+    if (user === this.#user) return
+    this.#user = user
+    this.#wake.abort()
+    for (const row of this.state.get().rows) this.#letGo(row)
+    this.state.set(EMPTY)
+  }
+
+  /** How many photos would be lost with the page. */
+  get unsent(): number {
+    return this.state.get().rows.filter(isUnsent).length
+  }
+
+  async pick(files: readonly File[]): Promise<void> {
+    const { findTime, newId, previewOf, clock, zone } = this.#tools
+    const user = this.#user
+    this.#change({ reading: this.state.get().reading + files.length })
+    const picked: (Parameters<typeof rowOf>[0] & { found: FoundTime })[] = []
+    for (const file of files) {
+      const found = await findTime(file, { nowMs: clock.nowMs(), zone: zone() })
+      picked.push({ id: newId(), key: newId(), file, preview: previewOf(file), found })
+    }
+    if (user !== this.#user) return
+    const { reading, rows } = this.state.get()
+    this.#change({ reading: reading - files.length, rows: [...rows, ...oldestFirst(picked).map(rowOf)] })
+    void this.#send()
+  }
+
+  /** Begins, or goes on after a stop. */
+  go(): void {
+    this.#change({ isGoing: true })
+    this.#wake.abort()
+    void this.#send()
+  }
+
+  /** The one that is under way is finished; the next does not begin. */
+  stop(): void {
+    this.#change({ isGoing: false })
+    this.#wake.abort()
+  }
+
+  setWhen(id: string, when: When, source: WhenSource): void {
+    const key = this.#tools.newId()
+    this.#rows((rows) => change(rows, id, (row) => withWhen(row, when, { source, key })))
+    void this.#send()
+  }
+
+  /** The focus came into the fields of a row, or left them. */
+  setBeingEdited(id: string, isBeingEdited: boolean): void {
+    this.#rows((rows) => change(rows, id, (row) => ({ ...row, isBeingEdited })))
+    if (!isBeingEdited) void this.#send()
+  }
+
+  /** The camera's clock was wrong by so many minutes. */
+  shift(byMinutes: number): Omit<Shifted, 'rows'> {
+    const { clock, newId } = this.#tools
+    const result = shifted(this.state.get().rows, { byMinutes, nowMs: clock.nowMs(), newKey: newId })
+    this.#change({ rows: result.rows })
+    return { moved: result.moved, refused: result.refused }
+  }
+
+  leaveOut(id: string): void {
+    const row = this.state.get().rows.find((one) => one.id === id)
+    if (!row || row.upload.is === 'uploading') return
+    this.#letGo(row)
+    this.#rows((rows) => rows.filter((one) => one.id !== id))
+  }
+
+  /** Rows that are done with: the next batch begins with an empty list. */
+  clearDone(): void {
+    for (const row of this.state.get().rows) if (!isUnsent(row)) this.#letGo(row)
+    this.#rows((rows) => rows.filter(isUnsent))
+  }
+
+  tryAgain(ids: readonly string[]): void {
+    this.#rows((rows) => rows.map((row) => (ids.includes(row.id) ? withUpload(row, { is: 'waiting' }) : row)))
+    this.go()
+  }
+
+  /** The person has looked at both and wants this one too. A different request, so a different key. */
+  logAnyway(id: string): void {
+    const key = this.#tools.newId()
+    this.#rows((rows) =>
+      change(rows, id, (row) => ({ ...withUpload(row, { is: 'waiting' }), force: true, key })),
+    )
+    this.go()
+  }
+
+  /** The network is back: no reason to wait on. */
+  wake(): void {
+    this.#wake.abort()
+  }
+
+  async #send(): Promise<void> {
+    if (this.#isSending) return
+    this.#isSending = true
+    const user = this.#user
+    let drops = 0
+    let refusals = 0
+    try {
+      while (this.state.get().isGoing && this.#user === user) {
+        const row = nextUp(this.state.get().rows)
+        if (!row) return
+        const result = await this.#uploadOne(row)
+        if (this.#user !== user) return
+        if (result.is === 'done') {
+          drops = 0
+          refusals = 0
+        } else if (result.is === 'dropped') {
+          drops += 1
+          await this.#pause(
+            retryDelayMs({ failures: drops, retryAfterMs: null, random: this.#tools.random() }),
+          )
+        } else {
+          refusals += 1
+          await this.#hold(row, result.failure, refusals)
+        }
+      }
+    } finally {
+      this.#isSending = false
+      this.#stopWhenDone()
+    }
+  }
+
+  async #uploadOne(row: Row): Promise<{ is: 'done' } | { is: 'dropped' } | { is: 'held'; failure: Failure }> {
+    let sent = 0
+    this.#set(row.id, { is: 'uploading', sent })
+    try {
+      const answer = await this.#tools.upload({
+        key: row.key,
+        file: row.file,
+        when: row.when,
+        offset: isAsTaken(row) ? (row.taken?.offset ?? null) : null,
+        zone: this.#tools.zone(),
+        since: sinceOf(this.state.get().rows),
+        force: row.force,
+        onProgress: (bytes) => {
+          sent = Math.min(bytes, row.file.size)
+          this.#set(row.id, { is: 'uploading', sent })
+        },
+      })
+      this.#set(row.id, afterAnswer(answer))
+      this.#tools.onUploaded()
+      return { is: 'done' }
+    } catch (error) {
+      const failure = failureOf(error)
+      if (failure.isBusy) return { is: 'held', failure }
+      if (failure.isUnreachable) {
+        this.#set(row.id, { is: 'failed', why: { kind: 'dropped' }, sent })
+        return { is: 'dropped' }
+      }
+      this.#set(row.id, { is: 'failed', why: refusalOf(failure, row.file.size), sent })
+      return { is: 'done' }
+    }
+  }
+
+  async #hold(row: Row, failure: Failure, refusals: number): Promise<void> {
+    const { clock, random } = this.#tools
+    const { retryAfterMs } = failure
+    const wait = retryDelayMs({ failures: refusals, retryAfterMs, random: random() })
+    const why = failure.status === 503 ? 'busy' : /rate|many|fast/.test(failure.type) ? 'fast' : 'full'
+    this.#set(row.id, { is: 'paused', untilMs: clock.nowMs() + wait, why })
+    await this.#sleep(wait)
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (!nextUp(this.state.get().rows)) return
+    this.#change({ pausedUntilMs: this.#tools.clock.nowMs() + ms })
+    await this.#sleep(ms)
+    this.#change({ pausedUntilMs: null })
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    this.#wake = new AbortController()
+    await this.#tools.clock.sleep(ms, this.#wake.signal)
+  }
+
+  /** Nothing is left to go up: whatever is picked next waits for its own word. */
+  #stopWhenDone(): void {
+    const { rows, isGoing } = this.state.get()
+    if (isGoing && !rows.some(isUnsent)) this.#change({ isGoing: false })
+  }
+
+  #set(id: string, upload: UploadState): void {
+    this.#rows((rows) => change(rows, id, (row) => withUpload(row, upload)))
+  }
+
+  #rows(edit: (rows: Row[]) => Row[]): void {
+    this.state.set((before) => ({ ...before, rows: edit(before.rows) }))
+  }
+
+  #change(part: Partial<BatchState>): void {
+    this.state.set((before) => ({ ...before, ...part }))
+  }
+
+  #letGo(row: Row): void {
+    if (row.preview !== null) this.#tools.dropPreview(row.preview)
+  }
+}
+
+/** The photo's own offset belongs to its own reading, and to no other. */
+function isAsTaken({ taken, when }: Row): boolean {
+  return taken !== null && taken.date === when.date && taken.time === when.time
+}
+
+function afterAnswer(answer: Uploaded): UploadState {
+  if (answer.queued) return { is: 'uploaded', entryId: answer.entry.id }
+  return {
+    is: 'duplicate',
+    of: answer.duplicate,
+    mealId: answer.meal_id ?? answer.entry_id ?? null,
+    at: { date: answer.date, time: answer.time },
+  }
+}
+
+function refusalOf(failure: Failure, size: number): Extract<UploadState, { is: 'failed' }>['why'] {
+  const { status, detail } = failure
+  if (status === 413)
+    return size > 25 * 1024 * 1024 ? { kind: 'too-large' } : { kind: 'not-a-picture', detail }
+  if (status === 415) return { kind: 'not-a-picture', detail }
+  return { kind: 'refused', detail }
+}
