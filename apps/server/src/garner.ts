@@ -61,8 +61,8 @@ export interface Garner {
   worker: Worker<Transaction>
   /** Loads what the first fetch and the first sign-in would otherwise wait for. */
   warmUp: () => Promise<void>
-  /** What is to be done before a worker's first pass. Errors: StoreUnavailable. */
-  start: () => Promise<void>
+  /** Puts right what the process before this one left. Errors: StoreUnavailable. */
+  start: (as: { isWorker: boolean }) => Promise<void>
   /** Drops what is kept for a time only, once. */
   sweep: () => Promise<void>
   /** Gives back what the fleet shares, after the web side is closed and the worker has ended. */
@@ -266,7 +266,7 @@ export function createGarner(parts: Parts): Garner {
       await load()
       if (!config.isDemo) await accounts.warmUp()
     },
-    start: () => diary.start(),
+    start: (as) => diary.start(as),
     async sweep() {
       let gone: number
       do {

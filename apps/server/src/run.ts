@@ -176,8 +176,10 @@ async function serve(
     // After saying so: the half second that signing in needs to load must not delay the start.
     garner.warmUp().catch((error: Error) => logger.warn({ error: error.name }, 'warming up failed'))
   } else outside.out('Garner working')
-  if (isWorker) await garner.start()
   const running = isWorker ? garner.worker.run(stop.signal) : Promise.resolve()
+  garner
+    .start({ isWorker })
+    .catch((error: Error) => logger.warn({ error: error.name }, 'putting right what was left failed'))
   const sweeping = sweepNowAndThen(garner, clock, stop.signal, logger)
   await new Promise<void>((resolve) => {
     if (stop.signal.aborted) resolve()
@@ -192,10 +194,10 @@ async function sweepNowAndThen(
   signal: AbortSignal,
   logger: Logger,
 ): Promise<void> {
-  // At the start, too: what a crash has left goes when it is over.
   while (!signal.aborted) {
-    await garner.sweep().catch((error: Error) => logger.warn({ error: error.name }, 'sweep failed'))
     await clock.sleep(SWEEP_MS, signal)
+    if (signal.aborted) return
+    await garner.sweep().catch((error: Error) => logger.warn({ error: error.name }, 'sweep failed'))
   }
 }
 

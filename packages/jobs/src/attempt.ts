@@ -1,4 +1,4 @@
-import type { Clock } from '@garner/db'
+import type { Around, Clock } from '@garner/db'
 import { AttemptCut, StoreUnavailable } from './errors.ts'
 import type { Claim, Job, Json } from './job.ts'
 import type { AttemptContext } from './kind.ts'
@@ -17,6 +17,7 @@ export interface AttemptParts<Tx> {
   claim: Claim
   /** Monotonic, from before the claim was asked for. */
   askedAtMs: number
+  around?: Around | undefined
 }
 
 /** One claimed job while it is worked on: what its handler is given, and what its worker knows of it. */
@@ -29,16 +30,18 @@ export class Attempt<Tx> implements AttemptContext {
   readonly #store: JobStore<Tx>
   readonly #clock: Clock
   readonly #askedAtMs: number
+  readonly #around: Around | undefined
   #cut: Cut | null = null
   #isLost = false
   // Made when somebody asks: a signal costs more than claiming and publishing a small job.
   #signal: AbortController | null = null
   #lostSignal: AbortController | null = null
 
-  constructor({ store, clock, claim, askedAtMs }: AttemptParts<Tx>) {
+  constructor({ store, clock, claim, askedAtMs, around }: AttemptParts<Tx>) {
     this.#store = store
     this.#clock = clock
     this.#askedAtMs = askedAtMs
+    this.#around = around
     this.claim = claim
     this.job = claim.job
     this.payload = claim.job.payload
@@ -104,6 +107,9 @@ export class Attempt<Tx> implements AttemptContext {
   }
 
   get #onceDeps() {
-    return { store: this.#store, clock: this.#clock, claim: this.claim, lost: () => this.lostSignal }
+    return {
+      ...{ store: this.#store, clock: this.#clock, claim: this.claim, around: this.#around },
+      lost: () => this.lostSignal,
+    }
   }
 }

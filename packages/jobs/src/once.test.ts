@@ -35,6 +35,25 @@ class Provider {
   }
 }
 
+test('the seam allowance.reserve: a use that was set aside, though the store said no, is counted once', async () => {
+  const place = inMemory()
+  const provider = new Provider()
+  await place.submit()
+  const handle: Handle = async (attempt) => ({ result: await attempt.oncePaid('estimate', provider.step()) })
+  let times = 0
+  const worker = place.worker({
+    kinds: [place.kind({ handle })],
+    around: async (point, effect) => {
+      const value = await effect()
+      if (point === 'allowance.reserve' && ++times === 1) throw away()
+      return value
+    },
+  })
+  await worker.step()
+  await place.pass(1_000)
+  expect([times, provider.bills, (await used(place)).used]).toEqual([2, 1, 1])
+})
+
 describe('once', () => {
   test('is done once over all tries, and a later try gets the stored result', async () => {
     const place = inMemory()

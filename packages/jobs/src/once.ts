@@ -1,4 +1,4 @@
-import type { Clock } from '@garner/db'
+import type { Around, Clock } from '@garner/db'
 import type { AllowanceUse } from './allowance.ts'
 import { AllowanceExhausted, BillingUnknown, NotBilled } from './errors.ts'
 import type { Claim, Json } from './job.ts'
@@ -33,6 +33,8 @@ export interface OnceDeps<Tx> {
   store: Pick<JobStore<Tx>, 'openStep' | 'recordStep'>
   clock: Clock
   claim: Claim
+  /** The seam `allowance.reserve`. */
+  around?: Around | undefined
   /** Aborted when the lease is lost. */
   lost: () => AbortSignal
 }
@@ -66,7 +68,9 @@ export async function oncePaid<Tx, T extends Json>(
 ): Promise<T> {
   const evenIfUnknown = ifUnknown === 'retry'
   const opening = { name, use, evenIfUnknown }
-  const standing = await untilStored(deps, () => deps.store.openStep(deps.claim, opening))
+  const open = () => deps.store.openStep(deps.claim, opening)
+  const reserve = () => (deps.around ? deps.around('allowance.reserve', open) : open())
+  const standing = await untilStored(deps, reserve)
   switch (standing.state) {
     case 'settled':
       return standing.result as T

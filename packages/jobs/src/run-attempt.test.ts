@@ -236,18 +236,41 @@ describe('publication', () => {
     expect(await place.job()).toMatchObject({ attempt: 1, lastError: 'internal_error' })
   })
 
-  test('of the useful part, if that fails too, leaves the job dead and repairable', async () => {
+  test('of the useful part, if that fails too, is tried again, and leaves the job dead and repairable in the end', async () => {
     const { place, notes } = await inSqlite()
     await place.submit()
     const degrade = async (tx: Transaction) => {
       await write('half')(tx)
       throw new RangeError('a bug in saving')
     }
-    const step = await place.worker({ kinds: [place.kind({ degrade })] }).step()
-    place.tries[0]!.fail(new Degrade('http_404'))
-    expect(await step.done).toEqual(['dead'])
-    expect([await notes(), place.faults]).toEqual([[], [expect.any(RangeError)]])
-    expect(await place.job()).toMatchObject({ state: 'dead', lastError: 'http_404' })
+    const worker = place.worker({ kinds: [place.kind({ degrade })] })
+    for (const _ of [1, 2, 3]) {
+      const step = await worker.step()
+      place.tries.at(-1)!.fail(new Degrade('http_404'))
+      await step.done
+      place.clock.advance(60_000)
+    }
+    expect(place.ends).toEqual(['retried', 'retried', 'dead'])
+    expect([await notes(), place.faults]).toEqual([[], [1, 2, 3].map(() => expect.any(RangeError))])
+    expect(await place.job()).toMatchObject({ state: 'dead', attempt: 3, lastError: 'internal_error' })
+  })
+
+  test('the seam before its commit stands in front of a result, and not of the word that a try has failed', async () => {
+    const { place, notes } = await inSqlite()
+    await place.submit()
+    const around = async <T>(point: string, effect: () => T | Promise<T>) => {
+      if (point === 'publish.before-commit') throw new RangeError('injected')
+      return effect()
+    }
+    const worker = place.worker({ around })
+    for (const _ of [1, 2, 3]) {
+      const step = await worker.step()
+      place.tries.at(-1)!.answer({ write: write('result') } as never)
+      await step.done
+      place.clock.advance(60_000)
+    }
+    expect(place.ends).toEqual(['retried', 'retried', 'dead'])
+    expect(await notes()).toEqual([])
   })
 
   test('of a death whose showing fails is still a death', async () => {

@@ -150,7 +150,10 @@ async function conclude<Tx>(
     return ended(await say({ state: 'degraded', reason }, write), 'degraded')
   } catch (error) {
     if (next === 'retry' || error instanceof InvariantBroken) throw error
-    // Even saving the useful part, or showing the end, fails: kept as dead, visible and repairable.
+    // Saving the useful part fails as any save may: it is tried again, and dead when the tries are used up.
+    const again = next === 'degrade' ? decideOn(deps, kind, attempt, error) : null
+    if (again && again.next !== 'degrade') return conclude(deps, kind, attempt, again)
+    // Even showing the end fails: kept as dead, visible and repairable.
     deps.onFault(attempt.claim, error)
     return ended(await publish(deps, attempt, { state: 'dead', reason }), 'dead')
   }
@@ -173,13 +176,16 @@ async function publish<Tx>(
   ending: Ending,
   write?: Write<Tx>,
 ): Promise<PublishAnswer> {
-  const fenced: Write<Tx> | undefined = around
-    ? async (tx) => {
-        const answer = await write?.(tx)
-        await around('publish.before-commit', () => {})
-        return answer
-      }
-    : write
+  // A result, or the useful part of one: showing that a try has failed is no result.
+  const isResult = ending.state === 'succeeded' || ending.state === 'degraded'
+  const fenced: Write<Tx> | undefined =
+    around && isResult
+      ? async (tx) => {
+          const answer = await write?.(tx)
+          await around('publish.before-commit', () => {})
+          return answer
+        }
+      : write
   const ask = () => store.publish(attempt.claim, ending, fenced)
   try {
     return await untilStored({ clock, lost: () => attempt.lostSignal }, () =>

@@ -140,8 +140,8 @@ export class Worker<Tx> {
   }
 
   async #attempt(claim: Claim, askedAtMs: number, handling: Handling<Tx> | undefined): Promise<AttemptEnd> {
-    const { store, clock, onFault, onStart, onEnd } = this.#options
-    const attempt = new Attempt<Tx>({ store, clock, claim, askedAtMs })
+    const { store, clock, around, onFault, onStart, onEnd } = this.#options
+    const attempt = new Attempt<Tx>({ store, clock, claim, askedAtMs, around })
     if (this.#isStopped) attempt.cut('stopped')
     this.#active.add(attempt)
     const release = this.#heart.hold(claim, askedAtMs, () => attempt.cut('lost'))
