@@ -101,8 +101,9 @@ export interface VisionTest {
     | 'works'
     /** It answers, and what it says is not what the picture shows. */
     | 'sees_nothing'
-    | 'not_configured'
     | 'unusable'
+    /** The demo's canned model: there is nothing to test. */
+    | 'simulated'
     | VisionErrorCode
   /** One sentence for the operator; never the key, never the provider's words. */
   detail: string
