@@ -55,6 +55,16 @@ export async function openTestPostgres({ path, aroundCommit }: TestDatabase): Pr
   return db
 }
 
+/** The names of all tables. */
+export async function tablesOf(db: Database): Promise<string[]> {
+  const rows = await db.read.all<{ name: string }>(
+    db.dialect === 'sqlite'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+      : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+  )
+  return rows.map((row) => row.name)
+}
+
 /** A database for each test would take ten times as long. */
 async function empty(db: Database): Promise<void> {
   await db.transaction((tx) =>

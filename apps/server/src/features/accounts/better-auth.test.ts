@@ -1,6 +1,7 @@
 import { getMigrations } from 'better-auth/db/migration'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
+import { DIALECT } from '../../testing/database.ts'
 import { authCall } from './auth-call.ts'
 import { authOptions, makeAuth } from './better-auth.ts'
 import { SECRET, type World, world } from './fixture.ts'
@@ -21,14 +22,18 @@ function setup() {
 }
 
 describe('Better Auth on our database', () => {
-  it('finds every table and column that it expects in our migration', async () => {
-    here = await world()
-    const { toBeCreated, toBeAdded } = await getMigrations(authOptions(setup()))
-    expect([toBeCreated, toBeAdded]).toEqual([[], []])
-    await here.db.transaction((tx) => tx.run('ALTER TABLE sessions DROP COLUMN user_agent'))
-    const after = await getMigrations(authOptions(setup()))
-    expect(after.toBeAdded.map((one) => one.table)).toEqual(['sessions'])
-  })
+  // Those of PostgreSQL are the same (database/tables.test.ts); Better Auth would look for them in SQLite's catalogue.
+  it.skipIf(DIALECT !== 'sqlite')(
+    'finds every table and column that it expects in our migration',
+    async () => {
+      here = await world()
+      const { toBeCreated, toBeAdded } = await getMigrations(authOptions(setup()))
+      expect([toBeCreated, toBeAdded]).toEqual([[], []])
+      await here.db.transaction((tx) => tx.run('ALTER TABLE sessions DROP COLUMN user_agent'))
+      const after = await getMigrations(authOptions(setup()))
+      expect(after.toBeAdded.map((one) => one.table)).toEqual(['sessions'])
+    },
+  )
 
   it('takes our ids and keeps instants as ISO text', async () => {
     here = await world()

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { tablesOf } from '../../testing/database.ts'
 import { type World, world } from './fixture.ts'
 
 let here: World
@@ -38,9 +39,7 @@ describe('an API token', () => {
     const { cookie } = await here.signUp('ines')
     const { token } = (await make(cookie, { 'idempotency-key': 'k1' })).json()
     await withToken(token)
-    for (const { name } of await here.db.read.all<{ name: string }>(
-      "SELECT name FROM sqlite_master WHERE type = 'table'",
-    )) {
+    for (const name of await tablesOf(here.db)) {
       const rows = await here.db.read.all(`SELECT * FROM ${name}`)
       expect([name, JSON.stringify(rows).includes(token)]).toEqual([name, false])
     }

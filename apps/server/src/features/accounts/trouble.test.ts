@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '@garner/db'
 import { afterEach, describe, expect, it } from 'vitest'
+import { DIALECT } from '../../testing/database.ts'
 import { PASSWORD, type World, world } from './fixture.ts'
 
 let here: World
@@ -66,7 +67,9 @@ describe('when it cannot be known who someone is', () => {
 })
 
 describe('when the database does not take it', () => {
-  it('a locked file answers 503 to sign-up and sign-in, and nothing is claimed', async () => {
+  const itOfFiles = it.skipIf(DIALECT !== 'sqlite')
+
+  itOfFiles('a locked file answers 503 to sign-up and sign-in, and nothing is claimed', async () => {
     const path = file()
     here = await world({ path, busyMs: 0 })
     const { cookie } = await here.signUp('ines')
@@ -87,7 +90,7 @@ describe('when the database does not take it', () => {
     expect((await here.signUp('mei')).statusCode).toBe(200)
   })
 
-  it('a file that was taken away answers 503, and 200 again when it is back', async () => {
+  itOfFiles('a file that was taken away answers 503, and 200 again when it is back', async () => {
     const path = file()
     here = await world({ path })
     const { cookie } = await here.signUp('ines')
