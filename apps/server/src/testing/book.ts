@@ -3,25 +3,23 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Database, ManualClock, migrate, type Transaction } from '@garner/db'
-import { openSqlite } from '@garner/db/sqlite'
 import type { JobStore } from '@garner/jobs'
-import { createSqliteStore, jobsMigrations } from '@garner/jobs/sqlite'
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
-import { accountsMigrations, createAccounts } from '../features/accounts/index.ts'
+import { backendOf } from '../database.ts'
+import { createAccounts } from '../features/accounts/index.ts'
 import { VISION_ALLOWANCE } from '../features/meals/allowance.ts'
 import { type BookDeps, registerBook } from '../features/meals/book/book.ts'
 import type { Meal, MealNutrients, WriteItem } from '../features/meals/book/schemas.ts'
 import { sweepShares } from '../features/meals/book/shares.ts'
-import { mealsMigrations } from '../features/meals/migrations.ts'
 import { type App, createApp } from '../http.ts'
-import { serverMigrations } from '../idempotency.ts'
 import { createFolder, type Objects } from '../outbound/objects.ts'
 import { makeSeal } from '../seal.ts'
+import { openTestDatabase } from './database.ts'
 
 /**
- * The book of meals alone: its real routes over SQLite, a real folder of photos, the demo's people, and a clock that
+ * The book of meals alone: its real routes over SQLite or PostgreSQL, a real folder of photos, the demo's people, and a clock that
  * stands at 2026-08-10T12:00:00Z. What a photo would have become is written into the tables as its job writes it.
  */
 export class Book {
@@ -48,9 +46,10 @@ export class Book {
   static async open(): Promise<Book> {
     const book = new Book()
     const { clock } = book
-    const db = openSqlite({ path: ':memory:', clock })
+    const db = await openTestDatabase({ path: ':memory:', clock })
     onTestFinished(() => db.close())
-    await migrate(db, [jobsMigrations, accountsMigrations, serverMigrations, mealsMigrations], clock)
+    const backend = await backendOf(db.dialect)
+    await migrate(db, backend.migrations, clock)
     const dir = mkdtempSync(join(tmpdir(), 'garner-book-'))
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
     // Different for each call, and the same in each run.
@@ -69,7 +68,9 @@ export class Book {
       onChange: () => {},
     })
     await accounts.seedDemo()
-    book.store = createSqliteStore({ db, clock, bounds: { perTenant: 100, total: 100 } })
+    // Its clock rules the leases, since the test moves it.
+    const bounds = { perTenant: 100, total: 100 }
+    book.store = backend.createJobs(db, { clock, isAhead: true, bounds })
     book.app = createApp({ logger, authenticate: accounts.authenticate, isLoopbackOnly: true })
     book.db = db
     const read: Database['read'] = {

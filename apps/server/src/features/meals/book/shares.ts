@@ -73,7 +73,7 @@ export async function createShare(
   }: { id: string; userId: string; token: string; share: NewShare; nowMs: number },
 ): Promise<ShareRow> {
   // So that the bound also holds for links that are made at the same time.
-  await tx.takeTurn(`shares:${userId}`)
+  await tx.takeTurn(`shares ${userId}`)
   const { live } = (await tx.get<{ live: number }>(
     'SELECT count(*) AS live FROM shares WHERE user_id = ? AND expires_at_ms > ?',
     userId,

@@ -91,11 +91,11 @@ export async function editMeal(
     `UPDATE meals SET date = ?, time = ?, description = ?, items = ?,
        ${NUTRIENTS.map((name) => `${name} = ?`).join(', ')},
        estimate = ?, reason = ?, is_edited = 1, version = version + 1, changed_at_ms = ?
-     WHERE id = ? AND user_id = ? AND version = ?`,
+     WHERE id = ? AND version = ?`,
     ...[date, time, description, JSON.stringify(items)],
     ...NUTRIENTS.map((name) => nutrients[name]),
     ...[estimate, isDescribed ? null : row.reason, deps.nowMs()],
-    ...[id, userId, edit.version],
+    ...[id, edit.version],
   )
   if (changes === 0) throw await versionConflict(tx, { id, userId })
   await diaryChanged(tx, userId)
@@ -136,10 +136,11 @@ async function editWaiting(
   )
   const { changes } = await tx.run(
     `UPDATE photo_entries SET date = ?, time = ?, seconds = '', utc_offset = NULL, time_source = 'client', is_guess = 0
-     WHERE id = ? AND user_id = ? AND state = 'waiting' AND is_deleted = 0`,
-    ...[date, time, id, userId],
+     WHERE id = ? AND state = 'waiting' AND is_deleted = 0`,
+    ...[date, time, id],
   )
-  if (changes === 0) throw notFound()
+  // It has become a meal in this very moment: that is what can be changed now.
+  if (changes === 0) throw await versionConflict(tx, { id, userId })
   await diaryChanged(tx, userId)
   return { ...entry, date, time }
 }
@@ -153,7 +154,7 @@ export async function deleteMeal(
   const row = await findMeal(tx, { id, userId })
   const entryId = row ? row.entry_id : (await ownEntry(tx, { id, userId }))?.id
   if (!row && entryId === undefined) throw notFound()
-  await tx.run('DELETE FROM meals WHERE id = ? AND user_id = ?', id, userId)
+  await tx.run('DELETE FROM meals WHERE id = ?', id)
   if (entryId) removeAfter(tx, deps.objects, await forgetEntry(tx, deps, entryId))
   await forgetThing(tx, id)
   await diaryChanged(tx, userId)
