@@ -25,8 +25,9 @@ import { checkSavedUrl } from './features/reading/saved-url.ts'
 import { type App, createApp } from './http.ts'
 import { sweep as sweepAnswers } from './idempotency.ts'
 import { createIds } from './ids.ts'
-import { noVision, type Vision } from './outbound/vision.ts'
+import type { Vision } from './outbound/vision.ts'
 import { createPages, type FetchPage } from './pages.ts'
+import { createProvider } from './provider.ts'
 import { makeSeal } from './seal.ts'
 import { registerWeb } from './web.ts'
 
@@ -114,6 +115,7 @@ export function createGarner(parts: Parts): Garner {
   const metrics = new Metrics(jobMetrics)
   const changes = new Changes({ db, clock, standingOf })
   const { fetchPage, isFixture, load } = createPages({ config, clock, metrics, scripted })
+  const vision = parts.vision ?? createProvider(config, clock)
 
   const tell: Tell = (group, stamp) => lists.changed(group, stamp)
   const links: LinkDeps = { jobs, ids, nowMs, isFixture, pageKey, tell }
@@ -161,7 +163,7 @@ export function createGarner(parts: Parts): Garner {
   const diary = createDiary({
     ...{ config, db, clock, ids, randomBytes, jobs, around, metrics, people },
     seal: makeSeal({ secret, randomBytes }),
-    vision: parts.vision ?? noVision(),
+    vision,
     outcomeOf: withTable,
     onWork: () => worker.wake(),
     onChange: () => changes.hint(),
@@ -242,6 +244,7 @@ export function createGarner(parts: Parts): Garner {
         (await pendingMigrations(db, backend.migrations)).map((name) => `migration ${name}`),
       onWork: () => worker.wake(),
       originBudget: cachedLists.standing,
+      vision,
       nowMs,
       onDiscard: async (tx, job) => {
         await kinds.find(({ kind }) => kind === job.kind)?.discarded?.(tx, job)
@@ -278,7 +281,7 @@ export function createGarner(parts: Parts): Garner {
       await diary.sweep()
     },
     async close() {
-      await Promise.all([cachedLists.close(), diary.close()])
+      await Promise.all([cachedLists.close(), diary.close(), vision.close()])
     },
   }
 }

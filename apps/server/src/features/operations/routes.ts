@@ -13,6 +13,7 @@ import { type Static, Type } from 'typebox'
 import { type App, isLoopbackName, operator } from '../../http.ts'
 import { HttpProblem, notFound, unavailable } from '../../problem.ts'
 import type { Metrics } from './metrics.ts'
+import { registerVision, type SeenVision, toVision } from './vision-routes.ts'
 
 /** What the operator and monitoring see: whether it works, what gave up, and how to start it again. */
 export interface OperationsDeps {
@@ -22,6 +23,7 @@ export interface OperationsDeps {
   missing: () => Promise<string[]>
   /** What the whole fleet holds of the origin budget; null while nobody has asked for any. */
   originBudget: () => Promise<FleetBudget | null>
+  vision: SeenVision
   onWork: () => void
   nowMs: () => number
   /** Shows, in the same transaction, that a job was discarded. */
@@ -76,6 +78,8 @@ const BULK_PAGE = 500
 export function registerOperations(app: App, deps: OperationsDeps): void {
   const { jobs } = deps
 
+  registerVision(app, deps)
+
   app.get('/healthz', async () => ({ status: 'alive' }))
   app.get('/readyz', async () => {
     const missing = await deps.missing()
@@ -92,7 +96,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
   app.get('/api/admin/overview', async (request) => {
     operator(request)
     const reads = toReads(deps.metrics, await deps.originBudget())
-    return { jobs: toOverview(await inspect(jobs)), reads }
+    return { jobs: toOverview(await inspect(jobs)), reads, vision: toVision(deps.vision) }
   })
 
   app.post<{ Params: { kind: string } }>(
