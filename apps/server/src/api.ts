@@ -34,6 +34,13 @@ export type {
   WriteMeal,
 } from './features/meals/book/schemas.ts'
 export type {
+  Accepted,
+  FinishedEntry,
+  Pending,
+  PendingEntry,
+  Skipped,
+} from './features/meals/intake/schemas.ts'
+export type {
   Bookmark,
   BookmarkDetail,
   BookmarkList,

@@ -187,6 +187,14 @@ describe('an edit', () => {
     expect([written.estimate, written.reason]).toEqual(['none', null])
   })
 
+  test('wrk-edit-during-call: writing what it was ends the wait for an estimate, moving it does not', async () => {
+    await book.photo()
+    await book.db.transaction((tx) => tx.run("UPDATE meals SET job_id = 'an estimate under way'"))
+    expect((await meals())[0].is_estimating).toBe(true)
+    expect((await patch('photo', { version: 1, time: '13:00' })).json().is_estimating).toBe(true)
+    expect((await patch('photo', { version: 2, description: 'Soup' })).json().is_estimating).toBe(false)
+  })
+
   test('a guessed time is one until somebody moves the meal', async () => {
     await book.photo({ isGuess: true })
     expect((await patch('photo', { version: 1, description: 'x' })).json().is_time_guess).toBe(true)

@@ -83,18 +83,19 @@ export async function editMeal(
   const description = edit.description === undefined ? row.description : checkedDescription(edit.description)
   const items = edit.items === undefined ? itemsOf(row) : checkedItems(edit.items)
   const nutrients = edit.items === undefined ? row : nutrientsOf(items)
-  // Whoever writes what a meal was no longer waits for an estimate; who only moves it still may.
+  // Whoever writes what a meal was no longer waits for an estimate, and one that is under way finds that it is not
+  // awaited; who only moves the meal still may be waiting.
   const isDescribed = edit.description !== undefined || edit.items !== undefined
   const estimate = isDescribed && row.estimate === 'unknown' ? 'none' : row.estimate
   // The version stands in the statement itself: between the look above and this, somebody else may have written.
   const { changes } = await tx.run(
     `UPDATE meals SET date = ?, time = ?, description = ?, items = ?,
        ${NUTRIENTS.map((name) => `${name} = ?`).join(', ')},
-       estimate = ?, reason = ?, is_edited = 1, version = version + 1, changed_at_ms = ?
+       estimate = ?, reason = ?, job_id = ?, is_edited = 1, version = version + 1, changed_at_ms = ?
      WHERE id = ? AND version = ?`,
     ...[date, time, description, JSON.stringify(items)],
     ...NUTRIENTS.map((name) => nutrients[name]),
-    ...[estimate, isDescribed ? null : row.reason, deps.nowMs()],
+    ...[estimate, isDescribed ? null : row.reason, isDescribed ? null : row.job_id, deps.nowMs()],
     ...[id, edit.version],
   )
   if (changes === 0) throw await versionConflict(tx, { id, userId })
