@@ -10,6 +10,7 @@ import { createDiary } from './diary.ts'
 import { createAround, InjectedFault } from './faults.ts'
 import { createAccounts } from './features/accounts/index.ts'
 import { withTable } from './features/meals/food/with-table.ts'
+import { parkedBy, unpark } from './features/meals/estimating.ts'
 import { Metrics } from './features/operations/metrics.ts'
 import { registerOperations } from './features/operations/routes.ts'
 import { Changes, type Standing } from './features/reading/changes.ts'
@@ -245,6 +246,11 @@ export function createGarner(parts: Parts): Garner {
       onWork: () => worker.wake(),
       originBudget: cachedLists.standing,
       vision,
+      visionParked: async () => vision.parked() ?? (await parkedBy(jobs)),
+      onVisionWorks: async () => {
+        await unpark(jobs)
+        worker.wake()
+      },
       nowMs,
       onDiscard: async (tx, job) => {
         await kinds.find(({ kind }) => kind === job.kind)?.discarded?.(tx, job)

@@ -205,3 +205,12 @@ export async function unpark(
     for (const { kind } of parked) await jobs.resume(tx, kind)
   })
 }
+
+/** The pause that `park` made, by whichever worker; null when calls are made. */
+export async function parkedBy(
+  jobs: Pick<JobStore<Transaction>, 'paused'>,
+): Promise<{ reason: string; sinceMs: number; untilMs: number | null } | null> {
+  const found = (await jobs.paused()).find(({ reason }) => reason.startsWith(PARKED))
+  if (!found) return null
+  return { reason: found.reason.slice(PARKED.length), sinceMs: found.sinceMs, untilMs: found.untilMs }
+}

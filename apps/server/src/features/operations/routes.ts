@@ -13,17 +13,16 @@ import { type Static, Type } from 'typebox'
 import { type App, isLoopbackName, operator } from '../../http.ts'
 import { HttpProblem, notFound, unavailable } from '../../problem.ts'
 import type { Metrics } from './metrics.ts'
-import { registerVision, type SeenVision, toVision } from './vision-routes.ts'
+import { registerVision, type VisionDeps, visionOverview } from './vision-routes.ts'
 
 /** What the operator and monitoring see: whether it works, what gave up, and how to start it again. */
-export interface OperationsDeps {
+export interface OperationsDeps extends VisionDeps {
   jobs: JobStore<Transaction>
   metrics: Metrics
   /** Throws or answers what is missing; empty when the database is reachable and its migrations are done. */
   missing: () => Promise<string[]>
   /** What the whole fleet holds of the origin budget; null while nobody has asked for any. */
   originBudget: () => Promise<FleetBudget | null>
-  vision: SeenVision
   onWork: () => void
   nowMs: () => number
   /** Shows, in the same transaction, that a job was discarded. */
@@ -96,7 +95,7 @@ export function registerOperations(app: App, deps: OperationsDeps): void {
   app.get('/api/admin/overview', async (request) => {
     operator(request)
     const reads = toReads(deps.metrics, await deps.originBudget())
-    return { jobs: toOverview(await inspect(jobs)), reads, vision: toVision(deps.vision) }
+    return { jobs: toOverview(await inspect(jobs)), reads, vision: await visionOverview(deps) }
   })
 
   app.post<{ Params: { kind: string } }>(
