@@ -3,14 +3,19 @@ import type { Clock, Database } from '@garner/db'
 import { pendingMigrations, StoreUnavailable } from '@garner/db'
 import type { Config } from './config.ts'
 import { type Backend, backendOf } from './database.ts'
+import { createProvider } from './provider.ts'
 
-/** `garner check`: the effective configuration with secrets hidden, and what is missing or simulated. */
+/**
+ * `garner check`: the effective configuration with secrets hidden, whether the vision model sees (one paid call, where a
+ * provider is set up), and what is missing or simulated.
+ */
 export async function checkReport(config: Config, clock: Clock): Promise<string[]> {
   const lines = [`Garner, data in ${config.dataDir}, ${config.isDemo ? 'demo mode' : 'normal mode'}`, '']
   for (const { name, value, isDefault, isUsed } of config.settings) {
     const notes = [isDefault ? 'default' : 'set', ...(isUsed ? [] : ['no effect in this version'])]
     lines.push(`${name.padEnd(32)} ${(value === '' ? '-' : value).padEnd(24)} (${notes.join(', ')})`)
   }
+  lines.push('', `Vision: ${await visionState(config, clock)}`)
   lines.push('', 'Missing or simulated:')
   lines.push(...(await missing(config, clock)).map((line) => `  ${line}`))
   return lines
@@ -27,8 +32,19 @@ async function missing(config: Config, clock: Clock): Promise<string[]> {
   }
   if (config.fault !== '') lines.push(`faults: put in on purpose at ${config.fault}.`)
   if (config.advanceMs > 0) lines.push(`clock: ${config.advanceMs / 1000} s ahead.`)
-  lines.push('meals and S3: not in this version.')
+  lines.push('photos in S3: not in this version.')
   return lines
+}
+
+/** What a picture whose content is known comes back as; never the key. */
+async function visionState(config: Config, clock: Clock): Promise<string> {
+  const vision = createProvider(config, clock)
+  try {
+    const { finding, detail } = await vision.test(new AbortController().signal)
+    return `${finding.replaceAll('_', ' ')}. ${detail}`
+  } finally {
+    await vision.close()
+  }
 }
 
 async function databaseState(config: Config, clock: Clock): Promise<string[]> {
