@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { BudgetLedger, SharedEntries } from '@garner/cache'
 import {
   type Clock,
@@ -14,8 +17,10 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { readConfig } from '../config.ts'
 import { backendOf } from '../database.ts'
+import type { Pictures } from '../features/meals/photo/index.ts'
 import { createGarner, type Garner } from '../garner.ts'
 import type { App } from '../http.ts'
+import type { Vision } from '../outbound/vision.ts'
 import { DIALECT, openTestDatabase } from './database.ts'
 import { Site } from './site.ts'
 
@@ -58,6 +63,10 @@ export interface HarnessOptions {
   /** The origin budget as it is, shares and all; unless told, there is room for whatever a test reads. */
   hasBudget?: boolean
   shared?: SharedEntries
+  /** The vision model; the demo's own unless told. */
+  vision?: Vision
+  /** Pictures read in this process; else by processes of their own, as really. */
+  pictures?: Pictures
 }
 
 /**
@@ -69,6 +78,8 @@ export class Harness {
   readonly site = new Site()
   readonly #options: HarnessOptions
   readonly #databases: HeldDatabase[] = []
+  /** Where photos go; a folder of the test's own. */
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'garner-harness-'))
   #processes = 0
   #made = 0
   web!: Process
@@ -76,6 +87,7 @@ export class Harness {
 
   constructor(options: HarnessOptions) {
     this.#options = options
+    onTestFinished(() => rmSync(this.dataDir, { recursive: true, force: true }))
   }
 
   /** A Garner with its web side open. */
@@ -104,7 +116,7 @@ export class Harness {
     const errors: string[] = []
     const stream = { write: (line: string) => void errors.push(JSON.parse(line).msg) }
     const garner = createGarner({
-      config: readConfig(['all', '--demo'], env, {}),
+      config: readConfig(['all', '--demo', '--data', this.dataDir], env, {}),
       // Its clock rules the leases, since the test moves it.
       backend: {
         ...backend,
@@ -120,6 +132,8 @@ export class Harness {
       logger: pino({ level: 'error' }, stream),
       fetchPage: this.site.fetchPage,
       shared: this.#options.shared,
+      vision: this.#options.vision,
+      pictures: this.#options.pictures,
       ledger: this.#options.hasBudget ? undefined : ENDLESS,
     })
     onTestFinished(() => garner.close())
@@ -268,11 +282,12 @@ class StallingClock implements Clock {
 
 async function held(path: string, clock: Clock): Promise<HeldDatabase> {
   if (DIALECT === 'sqlite') return new HeldDatabase(await openTestDatabase({ path, clock }))
-  const aroundCommit = <T>(effect: () => Promise<T>): Promise<T> => {
-    if (db.failCommits) throw new StoreUnavailable('injected', 'committing')
+  let db: HeldPostgres | undefined
+  const aroundCommit = async <T>(effect: () => Promise<T>): Promise<T> => {
+    if (db?.failCommits) throw new StoreUnavailable('injected', 'committing')
     return effect()
   }
-  const db = new HeldPostgres((await openTestDatabase({ path, clock, aroundCommit })) as PostgresDatabase)
+  db = new HeldPostgres((await openTestDatabase({ path, clock, aroundCommit })) as PostgresDatabase)
   return db
 }
 
