@@ -15,7 +15,7 @@ import { reviveFor } from './features/meals/intake/retry.ts'
 import { incomingDirOf, registerIntake } from './features/meals/intake/routes.ts'
 import { sweepPhotos } from './features/meals/intake/sweep.ts'
 import { UploadRate } from './features/meals/intake/upload-rate.ts'
-import { createPictures } from './features/meals/photo/index.ts'
+import { createPictures, type Pictures } from './features/meals/photo/index.ts'
 import type { Metrics } from './features/operations/metrics.ts'
 import type { App } from './http.ts'
 import { createFolder } from './outbound/objects.ts'
@@ -35,6 +35,7 @@ export interface DiaryOptions {
   people: BookDeps['people']
   seal: Seal
   vision: Vision
+  pictures: Pictures | undefined
   outcomeOf: EstimatingDeps['outcomeOf']
   onWork: () => void
   onChange: () => void
@@ -58,7 +59,8 @@ export function createDiary(options: DiaryOptions): Diary {
   const { isApproved } = people
   const objects = createFolder({ dir: config.photosDir, clock, ids })
   const incomingDir = incomingDirOf(config.dataDir)
-  const pictures = createPictures({ clock, cores: availableParallelism(), maxPx: config.photoMaxPx })
+  const pictures =
+    options.pictures ?? createPictures({ clock, cores: availableParallelism(), maxPx: config.photoMaxPx })
   const describing = {
     ...{ vision, outcomeOf: options.outcomeOf, jobs, objects, around, isApproved, nowMs, read: db.read },
     ...{ dailyLimit: config.aiDailyLimit, billingUnknown: config.billingUnknown },

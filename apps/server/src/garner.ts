@@ -9,14 +9,15 @@ import type { Backend } from './database.ts'
 import { createDiary } from './diary.ts'
 import { createAround, InjectedFault } from './faults.ts'
 import { createAccounts } from './features/accounts/index.ts'
-import { withTable } from './features/meals/food/with-table.ts'
+import { diaryChanges } from './features/meals/diary-changes.ts'
 import { parkedBy, unpark } from './features/meals/estimating.ts'
+import { withTable } from './features/meals/food/with-table.ts'
+import type { Pictures } from './features/meals/photo/index.ts'
 import { Metrics } from './features/operations/metrics.ts'
 import { registerOperations } from './features/operations/routes.ts'
-import { Changes, type Standing } from './features/reading/changes.ts'
-import { registerEvents } from './features/reading/events.ts'
 import { ATTEMPTS_MAX, fetchTitle } from './features/reading/fetch-title.ts'
 import { deleteLinksOf, forgetGroups, type LinkDeps } from './features/reading/links.ts'
+import { listChanges } from './features/reading/list-changes.ts'
 import { busy } from './features/reading/list-route.ts'
 import { marked, type Tell } from './features/reading/lists.ts'
 import { pageKey } from './features/reading/page-key.ts'
@@ -26,6 +27,8 @@ import { checkSavedUrl } from './features/reading/saved-url.ts'
 import { type App, createApp } from './http.ts'
 import { sweep as sweepAnswers } from './idempotency.ts'
 import { createIds } from './ids.ts'
+import { Changes, type Standing } from './live/changes.ts'
+import { registerEvents } from './live/events.ts'
 import type { Vision } from './outbound/vision.ts'
 import { createPages, type FetchPage } from './pages.ts'
 import { createProvider } from './provider.ts'
@@ -54,6 +57,8 @@ export interface Parts {
   fetchPage?: FetchPage | undefined
   /** A vision model in place of the configured one; for tests. */
   vision?: Vision | undefined
+  /** Reads pictures in place of processes of their own; for tests. */
+  pictures?: Pictures | undefined
 }
 
 export interface Garner {
@@ -114,7 +119,7 @@ export function createGarner(parts: Parts): Garner {
   })
   const jobMetrics = new JobMetrics({ clock, store: jobs })
   const metrics = new Metrics(jobMetrics)
-  const changes = new Changes({ db, clock, standingOf })
+  const changes = new Changes({ db, clock, standingOf, watched: [listChanges, diaryChanges] })
   const { fetchPage, isFixture, load } = createPages({ config, clock, metrics, scripted })
   const vision = parts.vision ?? createProvider(config, clock)
 
@@ -164,7 +169,7 @@ export function createGarner(parts: Parts): Garner {
   const diary = createDiary({
     ...{ config, db, clock, ids, randomBytes, jobs, around, metrics, people },
     seal: makeSeal({ secret, randomBytes }),
-    vision,
+    ...{ vision, pictures: parts.pictures },
     outcomeOf: withTable,
     onWork: () => worker.wake(),
     onChange: () => changes.hint(),
@@ -219,6 +224,7 @@ export function createGarner(parts: Parts): Garner {
       },
       onProblem: (problem) => {
         if (problem.type === 'queue-full') metrics.rejected('bound')
+        if (problem.type === 'upload-rate') metrics.rejected('rate')
       },
       onResponse: (request, status, ms) => metrics.request(request.routeOptions.url ?? 'none', status, ms),
     })
@@ -299,6 +305,7 @@ async function standingOf(query: Queryable, userId: string): Promise<Standing> {
     userId,
   )
   return {
+    userId,
     status: user?.status ?? 'gone',
     groups: user?.status === 'approved' ? groups.map((one) => one.group_id) : [],
   }

@@ -49,6 +49,12 @@ export type App = FastifyInstance<
 /** Bodies other than uploads and imports: 16 KiB, larger is 413. */
 export const BODY_MAX_BYTES = 16 * 1024
 
+/**
+ * 15 min for a whole request: a photo of 25 MB at 30 KB/s. At 30 s, which is plenty for all else, people on a bad line
+ * could send none. Who sends nothing at all is cut off sooner (meals/intake/upload.ts), and one connection costs little.
+ */
+const REQUEST_MS = 15 * 60_000
+
 export interface AppOptions {
   logger: FastifyBaseLogger
   authenticate: (request: FastifyRequest) => Promise<Principal | null> | Principal | null
@@ -89,7 +95,7 @@ export function createApp({
     bodyLimit: BODY_MAX_BYTES,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
-    requestTimeout: 30_000,
+    requestTimeout: REQUEST_MS,
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, _request, reply) => {
       const { problem } = asProblem(error)

@@ -2,7 +2,7 @@ import type { Clock, Database, Queryable } from '@garner/db'
 
 /** What a client is told: look again. Data comes from the normal reads. */
 export interface Change {
-  event: 'bookmark' | 'list' | 'group' | 'account'
+  event: string
   data: Record<string, string | number>
 }
 
@@ -13,27 +13,27 @@ export interface Watcher {
 
 /** Who somebody is and where they belong, as the database says it now. */
 export interface Standing {
+  userId: string
   status: string
   groups: string[]
 }
 
-interface List {
-  version: number
-  marksVersion: number
+/** What one feature shows a person: looked at as numbers that count changes, and compared. */
+export interface Watched<Seen> {
+  see(query: Queryable, standing: Standing): Promise<Seen>
+  differences(query: Queryable, before: Seen, now: Seen, standing: Standing): Promise<Change[]>
 }
 
-interface Seen {
+interface Sight {
   standing: Standing
-  lists: Map<string, List>
+  seen: unknown[]
 }
 
 /** 250 ms: a change made by another process (a worker's title) is seen well before a person would look again. */
 const LOOK_MS = 250
-/** More changed links than this at once are told as "the list has changed". */
-const SINGLE_MAX = 20
 
 /**
- * Tells watchers what has changed, from the database alone: the lists' version numbers are the truth, whoever
+ * Tells watchers what has changed, from the database alone: the version numbers there are the truth, whoever
  * wrote them, in whichever process. `hint()` after a commit only makes it look sooner (J2). While nobody watches
  * it does not look at all; while nothing was committed a look costs one pragma.
  */
@@ -41,7 +41,8 @@ export class Changes {
   readonly #db: Database
   readonly #clock: Clock
   readonly #standingOf: (query: Queryable, userId: string) => Promise<Standing>
-  readonly #watchers = new Map<Watcher, Seen>()
+  readonly #watched: Watched<unknown>[]
+  readonly #watchers = new Map<Watcher, Sight>()
   #looking: Promise<void> | null = null
   #wake = new AbortController()
   #counter = -1
@@ -51,14 +52,18 @@ export class Changes {
     db,
     clock,
     standingOf,
+    watched,
   }: {
     db: Database
     clock: Clock
     standingOf: (query: Queryable, userId: string) => Promise<Standing>
+    // biome-ignore lint/suspicious/noExplicitAny: each compares what it has seen itself, and nothing else.
+    watched: Watched<any>[]
   }) {
     this.#db = db
     this.#clock = clock
     this.#standingOf = standingOf
+    this.#watched = watched
   }
 
   get watchers(): number {
@@ -100,52 +105,36 @@ export class Changes {
   async lookOnce(): Promise<void> {
     const counter = await this.#db.changeCounter()
     if (counter === this.#counter) return
-    for (const [watcher, seen] of [...this.#watchers]) {
+    for (const [watcher, before] of [...this.#watchers]) {
       const now = await this.#see(watcher.userId)
       if (!this.#watchers.has(watcher)) continue
-      for (const change of await this.#differences(seen, now)) watcher.tell(change)
+      for (const change of await this.#differences(before, now)) watcher.tell(change)
       this.#watchers.set(watcher, now)
     }
     this.#counter = counter
   }
 
-  async #see(userId: string): Promise<Seen> {
+  async #see(userId: string): Promise<Sight> {
     const standing = await this.#standingOf(this.#db.read, userId)
-    const rows = await this.#db.read.all<List & { group_id: string }>(
-      `SELECT group_id, version, marks_version AS "marksVersion" FROM lists
-       WHERE group_id IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(standing.groups),
-    )
-    return { standing, lists: new Map(rows.map((row) => [row.group_id, row])) }
+    const seen: unknown[] = []
+    for (const one of this.#watched) seen.push(await one.see(this.#db.read, standing))
+    return { standing, seen }
   }
 
-  async #differences(before: Seen, now: Seen): Promise<Change[]> {
+  async #differences(before: Sight, now: Sight): Promise<Change[]> {
     const changes: Change[] = []
     if (before.standing.status !== now.standing.status) {
       changes.push({ event: 'account', data: { status: now.standing.status } })
     }
     const groups = new Set([...before.standing.groups, ...now.standing.groups])
     for (const group of groups) {
-      const isMember = now.standing.groups.includes(group)
-      if (isMember !== before.standing.groups.includes(group))
+      if (now.standing.groups.includes(group) !== before.standing.groups.includes(group)) {
         changes.push({ event: 'group', data: { group } })
-      const list = now.lists.get(group)
-      if (isMember && list) changes.push(...(await this.#inList(group, before.lists.get(group), list)))
+      }
+    }
+    for (const [n, one] of this.#watched.entries()) {
+      changes.push(...(await one.differences(this.#db.read, before.seen[n], now.seen[n], now.standing)))
     }
     return changes
-  }
-
-  async #inList(group: string, before: List | undefined, now: List): Promise<Change[]> {
-    if (before?.version === now.version && before.marksVersion === now.marksVersion) return []
-    const rows = await this.#db.read.all<{ id: string; version: number }>(
-      `SELECT id, version FROM bookmarks WHERE group_id = ? AND list_version > ? ORDER BY list_version LIMIT ?`,
-      ...[group, before?.version ?? 0, SINGLE_MAX + 1],
-    )
-    const list: Change = { event: 'list', data: { group, version: now.version } }
-    if (rows.length > SINGLE_MAX) return [list]
-    return [
-      ...rows.map(({ id, version }): Change => ({ event: 'bookmark', data: { group, id, version } })),
-      list,
-    ]
   }
 }

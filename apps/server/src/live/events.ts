@@ -1,6 +1,6 @@
 import type { Clock } from '@garner/db'
-import type { App } from '../../http.ts'
-import { unauthenticated } from '../../problem.ts'
+import type { App } from '../http.ts'
+import { unauthenticated } from '../problem.ts'
 import type { Change, Changes } from './changes.ts'
 
 /** 15 s: shorter than the idle limits of the usual proxies (30 to 60 s). */
