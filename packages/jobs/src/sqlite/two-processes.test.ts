@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { ManualClock, migrate, type Transaction } from '@garner/db'
+import { ManualClock, migrate, systemClock, type Transaction } from '@garner/db'
 import { openSqlite } from '@garner/db/sqlite'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { describeJobStore } from '../../testing/job-store.suite.ts'
-import { MeetingPoint, turns } from '../../testing/suite/scene.ts'
+import { meet } from '../../testing/suite/races.ts'
+import { MeetingPoint, Scene, turns } from '../../testing/suite/scene.ts'
 import { instantOf, LockClock, standingClock } from '../../testing/two-processes/clocks.ts'
 import { OtherProcess } from '../../testing/two-processes/other-process.ts'
 import type { Bounds } from '../rank.ts'
@@ -14,13 +15,13 @@ import type { Submission } from '../store.ts'
 import { createSqliteStore, jobsMigrations } from './store.ts'
 
 let other: OtherProcess
-beforeAll(() => {
-  other = new OtherProcess()
+beforeAll(async () => {
+  other = await OtherProcess.start()
 })
 afterAll(() => other.end())
 
 /** One file, and a store on it in each of two processes. */
-async function open(options: { bounds: Bounds; retryAfterMs: number }) {
+async function open(options: { bounds: Bounds; retryAfterMs: number }, by = other) {
   const dir = mkdtempSync(join(tmpdir(), 'garner-jobs-'))
   const path = join(dir, 'jobs.sqlite')
   const clock = new ManualClock()
@@ -28,7 +29,7 @@ async function open(options: { bounds: Bounds; retryAfterMs: number }) {
   const db = openSqlite({ path, clock: locks })
   await migrate(db, [jobsMigrations], clock)
   await db.transaction((tx) => tx.run('CREATE TABLE caller_rows (n INTEGER PRIMARY KEY, text TEXT NOT NULL)'))
-  const second = await other.open({ path, clock, ...options })
+  const second = await by.open({ path, clock, ...options })
   return {
     store: createSqliteStore({ db, clock: standingClock(() => instantOf(clock)), ...options }),
     second,
@@ -46,49 +47,73 @@ async function open(options: { bounds: Bounds; retryAfterMs: number }) {
       },
     },
     async close() {
-      await second.close()
+      if (!by.hasEnded) await second.close()
       await db.close()
       rmSync(dir, { recursive: true })
     },
   }
 }
 
-describeJobStore({ name: 'SQLite on a file, through two processes', open })
+describeJobStore({ name: 'SQLite on a file, through two processes', open: (options) => open(options) })
 
 describe('two processes', () => {
   test('the other one works while this one does not even yield', async () => {
     const { path, second } = await opened()
-    expect(await second.pid()).not.toBe(process.pid)
+    expect(other.pid).not.toBe(process.pid)
     const accepted = second.accept([job('job-1')])
     const seen = new DatabaseSync(path)
     onTestFinished(() => seen.close())
     const count = seen.prepare('SELECT count(*) AS n FROM jobs')
-    while (count.get()!.n === 0); // from here on nothing else of this process runs until the other one has committed
+    // From here on nothing else of this process runs until the other one has committed.
+    const { monotonicMs } = systemClock()
+    for (const untilMs = monotonicMs() + 8_000; count.get()!.n === 0 && monotonicMs() < untilMs; );
+    expect(count.get()).toEqual({ n: 1 })
     expect(await accepted).toMatchObject([{ isRepeat: false, job: { id: 'job-1' } }])
   })
 
-  test('one waits for the lock of the other, in both directions, and then sees what that one wrote', async () => {
+  test('this one waits for the lock that the other one holds, and then sees what that one wrote', async () => {
     const { store, second, locks } = await opened()
-    for (const [n, [holder, waiter]] of [
-      [store, second],
-      [second, store],
-    ].entries()) {
-      const waits = async () => (waiter === store ? locks.waits : second.lockWaits())
-      const before = await waits()
-      const point = new MeetingPoint()
-      const held = holder!.transaction(async (tx) => {
-        await holder!.submit(tx, job(`held-${n}`))
-        await point.arrive()
-      })
-      await point.reached
-      const repeated = waiter!.accept([job(`late-${n}`, `op-held-${n}`)])
-      await second.settled()
-      await turns()
-      expect(await waits()).toBeGreaterThan(before)
-      point.letGo()
-      await held
-      expect(await repeated).toMatchObject([{ isRepeat: true, job: { id: `held-${n}` } }])
-    }
+    const point = new MeetingPoint()
+    const held = second.transaction(async (tx) => {
+      await second.submit(tx, job('held'))
+      await point.arrive()
+    })
+    await point.reached
+    const repeated = store.accept([job('late', 'op-held')])
+    await turns()
+    expect(locks.waits).toBeGreaterThan(0)
+    point.letGo()
+    await held
+    expect(await repeated).toMatchObject([{ isRepeat: true, job: { id: 'held' } }])
+  })
+
+  test('where the suite lets them meet they do: the other one has found the lock taken', async () => {
+    const one = await opened()
+    const { store, second } = one
+    const answer = await meet(new Scene(one), {
+      first: (tx) => store.submit(tx, job('held')),
+      second: () => second.accept([job('late', 'op-held')]),
+      ends: 'rollback',
+    })
+    expect(answer).toMatchObject([{ isRepeat: false, job: { id: 'late' } }])
+    expect(await second.lockWaits()).toBeGreaterThan(0)
+  })
+
+  test('one that is killed in the middle of a transaction leaves nothing of it, and its lock to this one', async () => {
+    const victim = await OtherProcess.start()
+    onTestFinished(() => victim.end())
+    const { store, second } = await opened(victim)
+    const point = new MeetingPoint()
+    const held = second.transaction(async (tx) => {
+      await second.submit(tx, job('held'))
+      await point.arrive()
+    })
+    await point.reached
+    const accepted = store.accept([job('late', 'op-held')])
+    await victim.kill()
+    await expect(held).rejects.toThrow('The other process has ended (SIGKILL).')
+    expect(await accepted).toMatchObject([{ isRepeat: false, job: { id: 'late' } }])
+    expect(await store.get('held')).toBeUndefined()
   })
 
   test('a worker at rest in the other process is woken by work from this one', async () => {
@@ -109,10 +134,22 @@ describe('two processes', () => {
       expect(answer!.job.submittedAtMs).toBe(clock.nowMs())
     }
   })
+
+  test('and does so in the middle of its transactions: a lease that runs out while this one writes is over', async () => {
+    const { second, clock } = await opened()
+    await second.accept([job('job-1')])
+    const request = { worker: 'worker-2', limit: 1, leaseMs: 30_000, kinds: [{ kind: 'title' }] }
+    const [claim] = await second.claim(request)
+    const answer = await second.publish(claim!, { state: 'succeeded' }, async () => {
+      clock.advance(30_000)
+      return undefined
+    })
+    expect(answer).toBe('stale-epoch')
+  })
 })
 
-async function opened() {
-  const one = await open({ bounds: { perTenant: 10, total: 100 }, retryAfterMs: 1_000 })
+async function opened(by = other) {
+  const one = await open({ bounds: { perTenant: 10, total: 100 }, retryAfterMs: 1_000 }, by)
   onTestFinished(() => one.close())
   return one
 }

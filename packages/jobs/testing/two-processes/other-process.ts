@@ -19,11 +19,14 @@ export interface OtherStore extends SqliteJobStore {
   settled(): Promise<void>
   /** How often it has found the file's write lock taken. */
   lockWaits(): Promise<number>
-  pid(): Promise<number>
   close(): Promise<void>
 }
 
-type Open = (options: OpenOther) => Promise<OtherStore>
+/** What the other process offers. */
+export interface Offer {
+  open(options: OpenOther): Promise<OtherStore>
+  pid(): Promise<number>
+}
 
 /**
  * A second process (program.ts) that opens SQLite stores on files. Each is used like a store of this process: its
@@ -35,14 +38,17 @@ type Open = (options: OpenOther) => Promise<OtherStore>
  */
 export class OtherProcess {
   readonly #child: ChildProcess
-  readonly #open: Open
+  readonly #offer: Offer
+  /** As it says itself. */
+  pid = 0
   #clock: Clock = new ManualClock()
 
-  constructor() {
+  private constructor() {
     const program = fileURLToPath(new URL('./program.ts', import.meta.url))
     const child = fork(program, { serialization: 'advanced', execArgv: [] })
     const wire = new Wire({
-      send: (message) => child.send(message),
+      // What cannot be sent any more is no error of its own: the end of the process fails the calls.
+      send: (message) => void child.send(message, () => {}),
       stamp: () => instantOf(this.#clock),
     })
     child.on('message', (message: Message) => wire.take(message))
@@ -50,19 +56,37 @@ export class OtherProcess {
       wire.end(new Error(`The other process has ended (${signal ?? code}).`))
     })
     this.#child = child
-    this.#open = wire.other(null) as Open
+    this.#offer = wire.other(['open', 'pid']) as Offer
+  }
+
+  /** Resolves when it answers. */
+  static async start(): Promise<OtherProcess> {
+    const other = new OtherProcess()
+    other.pid = await other.#offer.pid()
+    return other
   }
 
   /** Opens a store there on the same file; `clock` is both processes' time from now on. */
   open({ clock, ...options }: OpenOther & { clock: Clock }): Promise<OtherStore> {
     this.#clock = clock
-    return this.#open(options)
+    return this.#offer.open(options)
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
   }
 
   async end(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    if (this.hasEnded) return
     const gone = once(this.#child, 'exit')
     this.#child.disconnect()
+    await gone
+  }
+
+  /** Cuts it off: nothing that it was doing is finished. */
+  async kill(): Promise<void> {
+    const gone = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
     await gone
   }
 }

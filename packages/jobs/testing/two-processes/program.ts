@@ -1,7 +1,7 @@
 import { openSqlite } from '@garner/db/sqlite'
 import { createSqliteStore } from '../../src/sqlite/store.ts'
 import { type Instant, LockClock, standingClock } from './clocks.ts'
-import type { OpenOther, OtherStore } from './other-process.ts'
+import type { Offer, OpenOther, OtherStore } from './other-process.ts'
 import { type Message, Wire } from './wire.ts'
 
 /**
@@ -15,7 +15,8 @@ process.on('message', (message: Message) => {
   wire.take(message)
 })
 process.on('disconnect', () => process.exit())
-wire.offer(open)
+const offer: Offer = { open, pid: async () => process.pid }
+wire.offer(offer)
 
 async function open({ path, bounds, retryAfterMs }: OpenOther): Promise<OtherStore> {
   const locks = new LockClock()
@@ -28,7 +29,6 @@ async function open({ path, bounds, retryAfterMs }: OpenOther): Promise<OtherSto
       for (let n = 0; n < 10; n++) await new Promise(setImmediate)
     },
     lockWaits: async () => locks.waits,
-    pid: async () => process.pid,
     close: () => db.close(),
   }
 }
