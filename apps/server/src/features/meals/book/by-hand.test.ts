@@ -238,6 +238,12 @@ describe('an edit', () => {
     expect((await meals())[0].version).toBe(1)
   })
 
+  test('of nothing: 400, and the meal does not count as changed', async () => {
+    const { id } = await book.write()
+    expect((await patch(id, { version: 1 })).statusCode).toBe(400)
+    expect((await meals())[0]).toMatchObject({ version: 1, is_edited: false })
+  })
+
   test('another person’s meal and a missing one: the same 404', async () => {
     const { id } = await book.write()
     const answers = [

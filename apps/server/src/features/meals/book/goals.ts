@@ -4,7 +4,10 @@ import { diaryChanged } from '../diary.ts'
 import { perNutrient } from './amounts.ts'
 import type { Goals, PutGoals } from './schemas.ts'
 
-/** Kept whole, as one JSON text: they are read whole, and a half of them means nothing. */
+/**
+ * Kept whole, as one JSON text: they are read whole, and a half of them means nothing. Cut while they are put: the old
+ * ones stand or the new ones do, and putting them again does no harm.
+ */
 export async function goalsOf(query: Queryable, userId: string): Promise<Goals> {
   const row = await query.get<{ goals: string }>('SELECT goals FROM goals WHERE user_id = ?', userId)
   return row ? JSON.parse(row.goals) : whole({})

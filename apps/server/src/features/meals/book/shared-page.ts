@@ -78,14 +78,15 @@ function page(title: string, body: Html): string {
 function daySection({ date, meals, totals }: SharedDiary['days'][number], diary: SharedDiary): Html {
   const { uncounted } = totals
   return html`<section class="day"><h2><time datetime="${date}">${dayInWords(date)}</time></h2>
-${amounts(totals, diary)}
-${uncounted > 0 && html`<p class="quiet small">${uncounted === 1 ? '1 meal is' : `${uncounted} meals are`} not counted: nobody knows what was in ${uncounted === 1 ? 'it' : 'them'}.</p>`}
+${!isUnknown(totals) && amounts(totals, diary)}
+${uncounted > 0 && html`<p class="quiet small">${uncounted === 1 ? '1 meal is' : `${uncounted} meals are`} not counted, since ${uncounted === 1 ? 'its' : 'their'} energy is not known.</p>`}
 ${meals.map((meal) => mealCard(meal, diary))}</section>`
 }
 
 function mealCard(meal: SharedMeal, diary: SharedDiary): Html {
   return html`<article class="meal">${
-    meal.photo_url !== null && html`<img src="${meal.photo_url}" alt="Photo of this meal" loading="lazy">`
+    meal.photo_url !== null &&
+    html`<a href="${meal.photo_url}"><img src="${meal.photo_url}" alt="Photo of this meal, at ${meal.time}" loading="lazy"></a>`
   }<div class="words"><p class="quiet"><time datetime="${meal.date}T${meal.time}">${meal.time}</time>${
     meal.is_time_guess && html`<span class="tag">time is a guess</span>`
   }${meal.estimate === 'estimated' && html`<span class="tag">estimated</span>`}</p>
@@ -107,6 +108,7 @@ const NAMES: [Nutrient, string][] = [
 const KJ_PER_KCAL = 4.184
 
 function amounts(of: Record<Nutrient, number | null>, { energy_unit }: SharedDiary): Html {
+  if (isUnknown(of)) return html`<p class="quiet small">Amounts not known.</p>`
   return html`<dl>${NAMES.map(([name, word]) => {
     const amount = of[name]
     const isEnergy = name === 'energy_kcal'
@@ -114,6 +116,11 @@ function amounts(of: Record<Nutrient, number | null>, { energy_unit }: SharedDia
     const unit = isEnergy ? energy_unit : 'g'
     return html`<div><dt>${word}</dt><dd>${inUnit === null ? 'unknown' : `${number(inUnit)} ${unit}`}</dd></div>`
   })}</dl>`
+}
+
+/** Five times "unknown" is a wall; once says as much, and under a day the note on what is not counted does. */
+function isUnknown(of: Record<Nutrient, number | null>): boolean {
+  return NAMES.every(([name]) => of[name] === null)
 }
 
 function portion({ serving, grams }: SharedMeal['items'][number]): string {

@@ -74,6 +74,8 @@ export async function editMeal(
   deps: WriteDeps,
   { id, userId, edit }: { id: string; userId: string; edit: EditMeal },
 ): Promise<MealRow | WaitingEntry> {
+  if (Object.keys(edit).length === 1)
+    throw badRequest('Say what to change: date, time, description or items.')
   const row = await findMeal(tx, { id, userId })
   if (!row) return editWaiting(tx, deps, { id, userId, edit })
   const { date, time } = checkedTime(
