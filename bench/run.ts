@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { cachedLists } from './cases/cached-lists.ts'
 import { footprint } from './cases/footprint.ts'
 import { lists } from './cases/lists.ts'
 import { photos } from './cases/photos.ts'
@@ -12,7 +13,7 @@ import { type Case, type Measure, machine, row } from './lib/measure.ts'
  * they were measured on into bench/results/. Machines are shared and noisy: read ratios within one run, and the
  * spread, before single figures.
  */
-const CASES: Case[] = [saves, slowDisk, slowSite, lists, footprint, photos]
+const CASES: Case[] = [saves, slowDisk, slowSite, lists, cachedLists, footprint, photos]
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !CASES.some((one) => one.name === name))

@@ -43,6 +43,11 @@ export function startBare(): Promise<Running> {
   return start([join(ROOT, 'bench/lib/bare.ts')], {}, /listening on (\d+)/)
 }
 
+/** The yardstick for a list: Fastify alone, answering the bytes of `file` from memory. */
+export function startBareList(file: string): Promise<Running> {
+  return start([join(ROOT, 'bench/lib/bare-list.ts'), file], {}, /listening on (\d+)/)
+}
+
 function start(args: string[], env: Record<string, string>, ready: RegExp): Promise<Running> {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env['PATH'], ...env },

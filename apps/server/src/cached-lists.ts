@@ -3,6 +3,7 @@ import { channel } from 'node:diagnostics_channel'
 import { type BudgetLedger, bytesCodec, Cache, OriginBudget, type SharedEntries } from '@garner/cache'
 import type { Around, Clock, Database } from '@garner/db'
 import type { Logger } from 'pino'
+import type { ChangeCount } from './change-count.ts'
 import type { Config } from './config.ts'
 import type { Metrics } from './features/operations/metrics.ts'
 import { type ListPage, pageCodec } from './features/reading/list-page.ts'
@@ -31,6 +32,7 @@ export interface CachedListsOptions {
   metrics: Metrics
   around: Around
   people: People
+  changes: ChangeCount
 }
 
 export interface CachedLists {
@@ -87,7 +89,7 @@ export function createCachedLists(options: CachedListsOptions): CachedLists {
   const direct = new Cache<Uint8Array>({ ...common, ...NOT_KEPT, codec: bytesCodec })
   const lists = new ListReads({
     ...{ read: db.read, replica: replica?.read, people, clock, around, pages, direct },
-    ...{ stamps: new Stamps(db), waitMs: config.readWaitMs },
+    ...{ stamps: new Stamps({ read: db.read, changes: options.changes }), waitMs: config.readWaitMs },
     onOrigin: () => {
       metrics.originRead()
       if (originReads.hasSubscribers) originReads.publish(null)

@@ -4,6 +4,7 @@ import { pendingMigrations, StoreUnavailable } from '@garner/db'
 import { JobMetrics, type JobStore, type Retention, Worker } from '@garner/jobs'
 import type { Logger } from 'pino'
 import { createCachedLists } from './cached-lists.ts'
+import { ChangeCount } from './change-count.ts'
 import type { Config } from './config.ts'
 import type { Backend } from './database.ts'
 import { createDiary } from './diary.ts'
@@ -119,6 +120,7 @@ export function createGarner(parts: Parts): Garner {
   })
   const jobMetrics = new JobMetrics({ clock, store: jobs })
   const metrics = new Metrics(jobMetrics)
+  const changeCount = new ChangeCount(db)
   const changes = new Changes({ db, clock, standingOf, watched: [listChanges, diaryChanges] })
   const { fetchPage, isFixture, load } = createPages({ config, clock, metrics, scripted })
   const vision = parts.vision ?? createProvider(config, clock)
@@ -146,10 +148,11 @@ export function createGarner(parts: Parts): Garner {
       await marked(tx, tell, group)
     },
     onChange: () => changes.hint(),
-    ...{ accessMaxAgeMs: config.accessMaxAgeMs, readWaitMs: config.readWaitMs },
+    ...{ accessMaxAgeMs: config.accessMaxAgeMs, readWaitMs: config.readWaitMs, changes: changeCount },
   })
   const { people } = accounts
   const cachedLists = createCachedLists({
+    changes: changeCount,
     ...{ config, db, replica: parts.replica, ledger: parts.ledger ?? backend.createLedger(db) },
     ...{
       shared: parts.shared,

@@ -86,7 +86,7 @@ export function openSqlite({
     transaction: (work, { runsOnce = false } = {}) => commits.submit(work, runsOnce),
     async changeCounter() {
       if (inMemory) return (await read.get<{ n: number }>('SELECT total_changes() AS n'))!.n
-      assertSameFile()
+      snapshot.checkFile()
       snapshot.end()
       return meant(() => Number(onReader.of('PRAGMA data_version').objects.get()!.data_version))
     },
@@ -119,10 +119,10 @@ class Snapshot {
     this.#commit = db.prepare('COMMIT')
   }
 
-  /** Errors: StoreUnavailable when the file is not in its place any more; looked at once a turn of the event loop. */
+  /** Errors: as `checkFile`. */
   hold(): void {
     if (this.#isHeld) return
-    this.#checkFile()
+    this.checkFile()
     if (!this.#db.isOpen) return
     this.#begin.run()
     this.#isHeld = true
@@ -136,7 +136,8 @@ class Snapshot {
     if (this.#db.isOpen && this.#db.isTransaction) this.#commit.run()
   }
 
-  #checkFile(): void {
+  /** Errors: StoreUnavailable when the file is not in its place any more; looked at once a turn of the event loop. */
+  checkFile(): void {
     if (this.#isFileChecked) return
     this.#assertSameFile()
     this.#isFileChecked = true

@@ -1,5 +1,6 @@
 import type { Clock, Database } from '@garner/db'
 import type { FastifyRequest } from 'fastify'
+import type { ChangeCount } from '../../change-count.ts'
 import type { Principal } from '../../principal.ts'
 import { badRequest } from '../../problem.ts'
 import type { AccountRead } from './account-read.ts'
@@ -28,6 +29,7 @@ export interface AuthenticateOptions {
   isDemo: boolean
   baseUrl: string | undefined
   accessMaxAgeMs: number
+  changes: ChangeCount
 }
 
 interface PersonRow {
@@ -71,8 +73,8 @@ export class Authenticator {
 
   constructor(options: AuthenticateOptions) {
     this.#options = options
-    const { db, clock, accessMaxAgeMs } = options
-    this.#remembered = new Remembered({ db, clock, maxAgeMs: accessMaxAgeMs })
+    const { changes, clock, accessMaxAgeMs } = options
+    this.#remembered = new Remembered({ changes, clock, maxAgeMs: accessMaxAgeMs })
   }
 
   /**

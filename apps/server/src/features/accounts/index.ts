@@ -1,5 +1,6 @@
 import type { Around, Clock, Database, Queryable, Transaction } from '@garner/db'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import { ChangeCount } from '../../change-count.ts'
 import type { App } from '../../http.ts'
 import type { Principal } from '../../principal.ts'
 import { makeSeal } from '../../seal.ts'
@@ -45,6 +46,8 @@ export interface AccountsOptions {
   marksShown?: (tx: Transaction, groupId: string) => Promise<void>
   /** How old the answer to "who is this, and what may they read" may be for a list read. Default 0: always asked. */
   accessMaxAgeMs?: number
+  /** Whether anything has changed since. */
+  changes?: ChangeCount
   /** A list reader's patience with that question. Default 250. */
   readWaitMs?: number
   /** Told of changes that are durable; see `Changed`. */
@@ -100,6 +103,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const identity = new Identity({ db, clock, ids, secret, baseUrl, isSecure, logger })
   const authenticator = new Authenticator({
     ...{ db, clock, read, listRead, cookie, tokens, isDemo, baseUrl, accessMaxAgeMs },
+    changes: options.changes ?? new ChangeCount(db),
   })
   const deletion = new Deletion({
     db,

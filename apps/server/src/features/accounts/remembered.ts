@@ -1,5 +1,6 @@
 import { AgeClock } from '@garner/cache'
-import type { Clock, Database } from '@garner/db'
+import type { Clock } from '@garner/db'
+import type { ChangeCount } from '../../change-count.ts'
 
 /**
  * Who someone is and what they may see, remembered for a short time (C1).
@@ -12,7 +13,7 @@ import type { Clock, Database } from '@garner/db'
  * Cut here (the database gone or silent): nothing is answered from memory once it is too old; the person sees a 503.
  */
 export interface RememberedOptions {
-  db: Database
+  changes: ChangeCount
   clock: Clock
   maxAgeMs: number
 }
@@ -48,9 +49,9 @@ export class Remembered<Value> {
 
   /** Errors: what `read` throws; StoreUnavailable when the database cannot be asked whether anything has changed. */
   async get(key: string, read: () => Promise<Value | null>): Promise<Value | null> {
-    const { db, maxAgeMs } = this.#options
+    const { maxAgeMs } = this.#options
     if (maxAgeMs === 0) return read()
-    const changes = db.dialect === 'sqlite' ? await db.changeCounter() : null
+    const changes = await this.#options.changes.now()
     const standing = { changes, forgotten: this.#forgotten }
     const known = this.#known.get(key)
     const nowMs = this.#age.nowMs()

@@ -54,6 +54,38 @@ const FLAG = '"is_read":'
 const TRUE = Buffer.from('true ')
 const HEAD = Buffer.from('{"items":[')
 
+/** 32 MiB: about 300 answers of 200 links, for members who look again and again. */
+const ANSWERS_MAX_BYTES = 32 * 1024 * 1024
+
+/**
+ * The bodies that were made last, one for each member and page. Making one is a copy of 100 KB into fresh memory, which
+ * costs more than all else about a cached read.
+ */
+export class Answers {
+  readonly #made = new Map<string, { page: ListPage; answer: Buffer }>()
+  #bytes = 0
+
+  of(page: ListPage, { asking, limit }: { asking: string; limit: number }): Buffer {
+    const key = `${asking} ${limit} ${page.shape} ${page.group}`
+    const known = this.#made.get(key)
+    if (known?.page === page) return known.answer
+    const answer = answerOf(page, { asking, limit })
+    if (known) this.#drop(key, known.answer)
+    this.#made.set(key, { page, answer })
+    this.#bytes += answer.length
+    for (const [oldest, { answer }] of this.#made) {
+      if (this.#bytes <= ANSWERS_MAX_BYTES) break
+      this.#drop(oldest, answer)
+    }
+    return answer
+  }
+
+  #drop(key: string, answer: Buffer): void {
+    this.#made.delete(key)
+    this.#bytes -= answer.length
+  }
+}
+
 /** The body for one member, up to `limit` items of it. */
 export function answerOf(page: ListPage, { asking, limit }: { asking: string; limit: number }): Buffer {
   const shown = Math.min(limit, page.ends.length)

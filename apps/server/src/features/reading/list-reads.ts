@@ -1,7 +1,7 @@
 import type { Answer, Cache, LoadContext, Loaded } from '@garner/cache'
 import type { Around, Clock, Queryable } from '@garner/db'
 import { type FirstLinks, readFirstPage } from './first-page.ts'
-import { answerOf, type ListPage } from './list-page.ts'
+import { Answers, type ListPage } from './list-page.ts'
 import { stampOf, standingOf, versionIn } from './lists.ts'
 import { OwnWrites } from './own-writes.ts'
 import type { People } from './people.ts'
@@ -65,6 +65,7 @@ const SHAPES = SIZES.flatMap((size) => [`newest ${size}`, `oldest ${size}`])
 export class ListReads {
   readonly #options: ListReadsOptions
   readonly #own = new OwnWrites()
+  readonly #answers = new Answers()
   readonly #telling = new Map<string, number>()
 
   constructor(options: ListReadsOptions) {
@@ -138,7 +139,7 @@ export class ListReads {
           ageMs,
           result,
           isCached: true,
-          body: () => answerOf(body, { asking, limit }),
+          body: () => this.#answers.of(body, { asking, limit }),
         }
       // A copy of ours that somebody has put into another's place, or under another version, in the shared cache.
       await pages.forget(shape, { scope: group })

@@ -1,4 +1,5 @@
-import type { Database } from '@garner/db'
+import type { Queryable } from '@garner/db'
+import type { ChangeCount } from '../../change-count.ts'
 import { stampOf, standingOf } from './lists.ts'
 
 /**
@@ -26,11 +27,13 @@ interface Known {
 const KNOWN_MAX = 10_000
 
 export class Stamps {
-  readonly #db: Database
+  readonly #read: Queryable
+  readonly #changes: ChangeCount
   readonly #known = new Map<string, Known>()
 
-  constructor(db: Database) {
-    this.#db = db
+  constructor({ read, changes }: { read: Queryable; changes: ChangeCount }) {
+    this.#read = read
+    this.#changes = changes
   }
 
   /** A commit, here or elsewhere, has brought `group` to `stamp`. */
@@ -47,11 +50,12 @@ export class Stamps {
 
   async latest(group: string): Promise<Latest> {
     const known = this.#known.get(group)
-    if (this.#db.dialect !== 'sqlite') return { stamp: known?.stamp ?? 0, isExact: false }
+    const asked = this.#changes.now()
+    if (asked === null) return { stamp: known?.stamp ?? 0, isExact: false }
     try {
-      const changes = await this.#db.changeCounter()
+      const changes = await asked
       if (known && known.changes === changes) return { stamp: known.stamp, isExact: true }
-      const stamp = stampOf(await standingOf(this.#db.read, group))
+      const stamp = stampOf(await standingOf(this.#read, group))
       this.#keep(group, { stamp, changes })
       return { stamp, isExact: true }
     } catch {
