@@ -65,10 +65,26 @@ export async function tablesOf(db: Database): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
+/** Nothing can be stored in this table any more, until the end of the test. */
+export async function refuseInserts(db: Database, table: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (db.dialect === 'sqlite') {
+      await tx.run(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} BEGIN SELECT raise(ABORT, 'no'); END`)
+      return
+    }
+    await tx.run(
+      `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE EXCEPTION 'no'; END $$`,
+    )
+    await tx.run(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION refuse()`)
+  })
+}
+
 /** A database for each test would take ten times as long. */
 async function empty(db: Database): Promise<void> {
   await db.transaction((tx) =>
     tx.run(`DO $$ DECLARE name text; BEGIN
+      DROP FUNCTION IF EXISTS refuse CASCADE;
       DELETE FROM users; DELETE FROM groups;
       FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
         AND relname NOT IN ('migrations', 'job_clock', 'job_slots', 'users', 'groups')

@@ -1,4 +1,4 @@
-import type { Queryable } from '@garner/db'
+import { oneOf, type Queryable } from '@garner/db'
 import type { Change, Watched } from '../../live/changes.ts'
 
 interface List {
@@ -13,10 +13,10 @@ const SINGLE_MAX = 20
 /** The lists of one's groups, by their version numbers. */
 export const listChanges: Watched<Map<string, List>> = {
   async see(query, { groups }) {
+    const { marks, values } = oneOf(groups)
     const rows = await query.all<List>(
-      `SELECT group_id, version, marks_version AS "marksVersion" FROM lists
-       WHERE group_id IN (SELECT value FROM json_each(?))`,
-      JSON.stringify(groups),
+      `SELECT group_id, version, marks_version AS "marksVersion" FROM lists WHERE group_id IN ${marks}`,
+      ...values,
     )
     return new Map(rows.map((row) => [row.group_id, row]))
   },

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { refuseInserts } from '../../testing/database.ts'
 import { Harness } from '../../testing/harness.ts'
 
 let garner: Harness
@@ -74,17 +75,13 @@ describe('a save', () => {
   })
 
   test('whose job cannot be stored stores nothing', async () => {
-    await garner.web.db.transaction((tx) =>
-      tx.run(`CREATE TRIGGER refuse BEFORE INSERT ON jobs BEGIN SELECT raise(ABORT, 'no'); END`),
-    )
+    await refuseInserts(garner.web.db, 'jobs')
     expect((await save({ url: A })).statusCode).toBe(500)
     expect(await stored()).toEqual(NOTHING)
   })
 
   test('whose link cannot be stored leaves no job behind', async () => {
-    await garner.web.db.transaction((tx) =>
-      tx.run(`CREATE TRIGGER refuse BEFORE INSERT ON bookmarks BEGIN SELECT raise(ABORT, 'no'); END`),
-    )
+    await refuseInserts(garner.web.db, 'bookmarks')
     expect((await save({ url: A })).statusCode).toBe(500)
     expect(await stored()).toEqual(NOTHING)
   })
