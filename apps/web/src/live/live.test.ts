@@ -48,7 +48,8 @@ describe('reading an event stream', () => {
     for (const data of ['', 'null', '7', '{"group":7}', '{']) {
       expect(changeIn({ event: 'bookmark', data })).toBeNull()
     }
-    expect(changeIn({ event: 'meal', data: '{}' })).toBeNull()
+    expect(changeIn({ event: 'weather', data: '{}' })).toBeNull()
+    expect(changeIn({ event: 'meal', data: '{}' })).toEqual({ kind: 'diary', part: 'meal' })
   })
 })
 

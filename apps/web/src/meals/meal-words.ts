@@ -13,16 +13,23 @@ export function reasonWords(reason: string | null): string {
       return 'Today’s estimates were used up when it arrived.'
     case 'no_provider':
       return 'No vision provider is set up. Nothing was counted.'
-    case 'unknown':
     case 'billing_unknown':
+    case 'answer_lost':
       return 'We could not tell whether the estimate was made, so we did not ask twice.'
-    case 'refused':
-    case 'unusable':
-      return 'The estimate could not be used. Nothing was counted.'
-    case 'not_food':
-      return 'No food was found in this photo. Nothing was counted.'
+    case 'declined':
+    case 'cut_short':
+    case 'empty_answer':
+    case 'malformed_answer':
+    case 'not_finite':
+    case 'answer_too_large':
+      return 'The estimate’s answer could not be used. Nothing was counted.'
+    case 'request_refused':
+    case 'too_large':
+      return 'The provider does not take this photo. Nothing was counted.'
+    case 'photo_missing':
+      return 'The photo could not be found for the estimate. Nothing was counted.'
     default:
-      return 'The estimate did not answer in 3 tries; nothing was counted.'
+      return 'The estimate did not answer in 3 tries. Nothing was counted.'
   }
 }
 

@@ -20,6 +20,9 @@ export function Sheet(props: {
     if (!dialog) return
     const before = document.activeElement
     if (!dialog.open) dialog.showModal()
+    // The browser would take the first button, which is the one that closes it.
+    const first = dialog.querySelector<HTMLElement>('[data-first]') ?? dialog.querySelector('h2')
+    first?.focus()
     return () => {
       dialog.close()
       if (document.activeElement !== document.body && document.activeElement !== null) return

@@ -13,7 +13,7 @@ import { mealIn, useAllowance } from '../queries.ts'
 import { BatchRow } from './batch-row.tsx'
 import { Drop } from './drop.tsx'
 import { fateOf } from './live-row.ts'
-import { isUnsent } from './row.ts'
+import { isDropped, isUnsent } from './row.ts'
 import { shiftable } from './rows.ts'
 import { Shift } from './shift.tsx'
 import { headline, needsYou, partOf, tallyOf } from './tally.ts'
@@ -38,14 +38,17 @@ export function BatchSheet({ pending, onClose }: { pending: Pending | undefined;
   const shown = onlyMine && tally.needYou > 0 ? seen.filter(({ part }) => needsYou(part)) : seen
   const unsent = rows.filter(isUnsent).length
   const isAllUp = rows.length > 0 && unsent === 0 && reading === 0
-  const dropped = seen.filter(({ row }) => row.upload.is === 'failed' && row.upload.why.kind === 'dropped')
+  const dropped = seen.filter(({ row }) => isDropped(row))
+  const failed = rows.filter((row) => row.upload.is === 'failed').length
   const ready = tally.todo
   const isUploading = seen.some(({ part }) => part === 'uploading')
 
   return (
     <Sheet kind="batch" titleId={heading} onClose={onClose}>
       <header className="sheet-head">
-        <h2 id={heading}>Add photos</h2>
+        <h2 id={heading} tabIndex={-1}>
+          Add photos
+        </h2>
         <button type="button" className="icon-btn" aria-label="Close" onClick={onClose}>
           <Icon name="x" />
         </button>
@@ -74,7 +77,12 @@ export function BatchSheet({ pending, onClose }: { pending: Pending | undefined;
             </div>
             {isAllUp ? (
               <Banner tone="ok" icon="safe" role="status">
-                <strong>All uploaded. It is safe to close.</strong> {stillWords(tally.coming)}
+                <strong>
+                  {failed === 0
+                    ? 'All uploaded. It is safe to close.'
+                    : 'Everything else is uploaded. It is safe to close.'}
+                </strong>{' '}
+                {stillWords(tally.coming)}
               </Banner>
             ) : (
               <Banner

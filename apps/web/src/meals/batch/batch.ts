@@ -5,7 +5,16 @@ import { createStore, type Store } from '../../store.ts'
 import type { Uploaded } from '../contract.ts'
 import type { PhotoUpload } from '../meals-api.ts'
 import { type FoundTime, type Here, oldestFirst } from './found-time.ts'
-import { isUnsent, type Row, rowOf, type UploadState, type When, type WhenSource } from './row.ts'
+import {
+  isDropped,
+  isToUpload,
+  isUnsent,
+  type Row,
+  rowOf,
+  type UploadState,
+  type When,
+  type WhenSource,
+} from './row.ts'
 import { change, nextUp, type Shifted, shifted, sinceOf, withUpload, withWhen } from './rows.ts'
 
 export interface BatchState {
@@ -45,6 +54,7 @@ export class Batch {
   readonly state: Store<BatchState> = createStore(EMPTY)
   readonly #tools: BatchTools
   #user: string | null = null
+  readonly #since = new Map<string, When | null>()
   #isSending = false
   #wake = new AbortController()
 
@@ -127,9 +137,15 @@ export class Batch {
     this.#rows((rows) => rows.filter(isUnsent))
   }
 
+  /** A dropped upload may have arrived, so it goes again under its key; what was refused is asked for anew. */
   tryAgain(ids: readonly string[]): void {
-    this.#rows((rows) => rows.map((row) => (ids.includes(row.id) ? withUpload(row, { is: 'waiting' }) : row)))
+    this.#rows((rows) => rows.map((row) => (ids.includes(row.id) ? this.#anew(row) : row)))
     this.go()
+  }
+
+  #anew(row: Row): Row {
+    const key = isDropped(row) ? row.key : this.#tools.newId()
+    return { ...withUpload(row, { is: 'waiting' }), key }
   }
 
   /** The person has looked at both and wants this one too. A different request, so a different key. */
@@ -187,7 +203,7 @@ export class Batch {
         when: row.when,
         offset: isAsTaken(row) ? (row.taken?.offset ?? null) : null,
         zone: this.#tools.zone(),
-        since: sinceOf(this.state.get().rows),
+        since: this.#sinceFor(row.key),
         force: row.force,
         onProgress: (bytes) => {
           sent = Math.min(bytes, row.file.size)
@@ -209,11 +225,20 @@ export class Batch {
     }
   }
 
+  /** As it was when this key was first used: a repeat must be the same request to the letter, or it is a conflict. */
+  #sinceFor(key: string): When | null {
+    const known = this.#since.get(key)
+    if (known !== undefined) return known
+    const since = sinceOf(this.state.get().rows)
+    this.#since.set(key, since)
+    return since
+  }
+
   async #hold(row: Row, failure: Failure, refusals: number): Promise<void> {
     const { clock, random } = this.#tools
     const { retryAfterMs } = failure
     const wait = retryDelayMs({ failures: refusals, retryAfterMs, random: random() })
-    const why = failure.status === 503 ? 'busy' : /rate|many|fast/.test(failure.type) ? 'fast' : 'full'
+    const why = HELD[failure.type] ?? 'busy'
     this.#set(row.id, { is: 'paused', untilMs: clock.nowMs() + wait, why })
     await this.#sleep(wait)
   }
@@ -233,7 +258,7 @@ export class Batch {
   /** Nothing is left to go up: whatever is picked next waits for its own word. */
   #stopWhenDone(): void {
     const { rows, isGoing } = this.state.get()
-    if (isGoing && !rows.some(isUnsent)) this.#change({ isGoing: false })
+    if (isGoing && !rows.some(isToUpload)) this.#change({ isGoing: false })
   }
 
   #set(id: string, upload: UploadState): void {
@@ -252,6 +277,9 @@ export class Batch {
     if (row.preview !== null) this.#tools.dropPreview(row.preview)
   }
 }
+
+/** Why there is no room for a photo now; everything else is a busy moment. */
+const HELD: Record<string, 'full' | 'fast'> = { 'queue-full': 'full', 'upload-rate': 'fast' }
 
 /** The photo's own offset belongs to its own reading, and to no other. */
 function isAsTaken({ taken, when }: Row): boolean {

@@ -36,8 +36,7 @@ export function Drop({ onFiles }: { onFiles(files: File[]): void }) {
           type="file"
           accept="image/*,.heic,.heif,.avif"
           multiple
-          // biome-ignore lint/a11y/noAutofocus: the sheet was opened to choose photos
-          autoFocus
+          data-first
           onChange={onChange}
         />
       </label>

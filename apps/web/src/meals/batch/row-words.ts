@@ -111,12 +111,17 @@ function fateWords(fate: Fate, { unit }: Around): RowWords {
     case 'logged':
       return { strong: 'Logged.', rest: fate.meal ? mealWords(fate.meal, unit) : '' }
     case 'placeholder':
-      return { strong: 'Logged with photo and time.', rest: reasonWords(fate.reason) }
+      return { strong: 'Logged with photo and time.', rest: reasonInRow(fate.reason) }
     case 'dead':
       return { strong: 'Could not be saved in 6 tries.', rest: 'The photo and its estimate are kept.' }
     case 'discarded':
       return { strong: 'Not logged.', rest: 'It was discarded.' }
   }
+}
+
+/** After "Logged with photo and time." it goes on in one breath. */
+function reasonInRow(reason: string | null): string {
+  return reasonWords(reason).replace(/\. Nothing was counted\.$/, '; nothing was counted.')
 }
 
 function beforeWords(before: number): string {

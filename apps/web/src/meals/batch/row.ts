@@ -94,9 +94,19 @@ export function isReady(row: Row): boolean {
   return (row.upload.is === 'waiting' && !isAsking(row)) || row.upload.is === 'paused'
 }
 
+/** It goes up by itself, at the latest once its person has answered its question. */
+export function isToUpload(row: Row): boolean {
+  return row.upload.is === 'waiting' || row.upload.is === 'uploading' || row.upload.is === 'paused'
+}
+
+/** It can be tried again as it is. */
+export function isDropped({ upload }: Row): boolean {
+  return upload.is === 'failed' && upload.why.kind === 'dropped'
+}
+
 /** Not on the server yet, and meant to be: closing the page would lose it. */
 export function isUnsent(row: Row): boolean {
-  return row.upload.is === 'waiting' || row.upload.is === 'uploading' || row.upload.is === 'paused'
+  return isToUpload(row) || isDropped(row)
 }
 
 /** Whether the fields may be written in: not while its bytes are on their way, and not after. */

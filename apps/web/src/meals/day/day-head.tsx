@@ -45,7 +45,7 @@ export function DayHead({ onAdd, onStep }: { onAdd(): void; onStep(by: number): 
           />
         </span>
         {day !== today && (
-          <button type="button" className="btn tight quiet" onClick={() => go(mealsPath(today))}>
+          <button type="button" className="btn tight quiet only-wide" onClick={() => go(mealsPath(today))}>
             Today
           </button>
         )}

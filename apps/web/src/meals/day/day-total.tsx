@@ -1,4 +1,5 @@
 import type { CSSProperties } from 'react'
+import { Link } from '../../ui/location.tsx'
 import {
   amountWords,
   energyNumber,
@@ -21,7 +22,9 @@ export function DayTotalCard({ day, typicalKcal }: { day: Day | undefined; typic
   const counted = total.amounts.energy_kcal ?? 0
   const goal = goals.goals.energy_kcal?.amount ?? null
   const coming = total.uncounted * typicalKcal
-  const fill = fillOf({ counted, coming, whole: goal ?? Math.max(2000, counted + coming) })
+  // Without a goal the ring is the day itself: what of it is counted.
+  const fill = fillOf({ counted, coming, whole: goal ?? counted + coming })
+  const hasNoGoals = Object.values(goals.goals).every((one) => one === null)
   const missing = uncountedWords(total.uncounted)
   return (
     <section className="card pad total" aria-labelledby="total">
@@ -46,6 +49,11 @@ export function DayTotalCard({ day, typicalKcal }: { day: Day | undefined; typic
         <div>
           <h2 id="total">{headingWords(counted, goal, unit)}</h2>
           {missing && <p className="small quiet">{missing}</p>}
+          {hasNoGoals && (
+            <Link className="small" to="/settings#goals">
+              Set a goal
+            </Link>
+          )}
         </div>
       </div>
       <dl className="goalbars">

@@ -113,7 +113,7 @@ function Placeholder({ meal }: { meal: Meal }) {
   const isUnknown = meal.estimate === 'unknown'
   return (
     <>
-      <p className="small quiet">{reasonWords(isUnknown ? 'unknown' : meal.reason)}</p>
+      <p className="small quiet">{reasonWords(isUnknown ? 'billing_unknown' : meal.reason)}</p>
       <div className="buttons">
         <button type="button" className="btn tight soft" onClick={() => void acts.estimate(meal)}>
           <Icon name="gauge" />

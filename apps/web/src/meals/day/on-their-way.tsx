@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { go } from '../../ui/location.tsx'
 import { count } from '../../words/count.ts'
 import { useDiary } from '../context.tsx'
-import type { Pending } from '../contract.ts'
+import type { Pending, PendingEntry } from '../contract.ts'
 import { Photo } from '../photo.tsx'
 import { mealsPath } from '../place.ts'
 
@@ -88,6 +88,7 @@ export function OnTheirWay({ pending, onShow }: { pending: Pending | undefined; 
   )
 }
 
-export function photoOf(entry: { id: string; photo_url?: string | null }): string {
-  return entry.photo_url ?? `/api/photos/${encodeURIComponent(entry.id)}`
+/** A photo has its meal's address before it has its meal. */
+export function photoOf(entry: PendingEntry): string {
+  return `/api/photos/${encodeURIComponent(entry.id)}`
 }

@@ -46,7 +46,17 @@ export function trendOf(
     return window.length < 2 ? null : sum(window) / window.length
   })
   const highest = Math.max(goal ?? 0, ...series.map((day) => (day.counted ?? 0) + day.coming))
-  return { days: series, average, completeDays: complete.length, weekly, top: roundTop(highest) }
+  const top = roundTop(highest > 0 ? highest : EMPTY_TOP[nutrient])
+  return { days: series, average, completeDays: complete.length, weekly, top }
+}
+
+/** The scale of an empty chart: about what days usually come to. */
+const EMPTY_TOP: Record<Nutrient, number> = {
+  energy_kcal: 2400,
+  protein_g: 120,
+  carbohydrate_g: 240,
+  fat_g: 90,
+  fiber_g: 30,
 }
 
 function sum(days: readonly TrendDay[]): number {

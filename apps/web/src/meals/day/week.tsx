@@ -40,7 +40,7 @@ export function Week(props: { days: Day[] | undefined; from: string; typicalKcal
           >
             <Jar {...fill} isEmpty={isEmpty} />
             <span>
-              {weekday} <strong className="day">{number}</strong>
+              {weekday} <strong>{number}</strong>
             </span>
             <span className="num xs">{words || '\u00A0'}</span>
           </Link>

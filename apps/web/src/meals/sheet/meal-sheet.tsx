@@ -251,7 +251,9 @@ function hasBadText(draft: MealDraft): boolean {
 function Head(props: { titleId: string; title: string; onClose(): void; children?: React.ReactNode }) {
   return (
     <header className="sheet-head">
-      <h2 id={props.titleId}>{props.title}</h2>
+      <h2 id={props.titleId} tabIndex={-1}>
+        {props.title}
+      </h2>
       {props.children}
       <button type="button" className="icon-btn" aria-label="Close without saving" onClick={props.onClose}>
         <Icon name="x" />

@@ -62,12 +62,10 @@ export const FinishedEntry = Type.Object(
   {
     id: Type.String(),
     state: Type.Union([
-      ...[
-        Type.Literal('logged'),
-        Type.Literal('placeholder'),
-        Type.Literal('dead'),
-        Type.Literal('discarded'),
-      ],
+      Type.Literal('logged'),
+      Type.Literal('placeholder'),
+      Type.Literal('dead'),
+      Type.Literal('discarded'),
     ]),
     reason: Type.Optional(Type.String()),
     meal_id: Type.Optional(Type.String()),
