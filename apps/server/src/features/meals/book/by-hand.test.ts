@@ -57,6 +57,19 @@ describe('a meal by hand', () => {
     })
   })
 
+  test('of which only the whole is known: its amounts are its one item, so totals stay sums', async () => {
+    const nutrients = { energy_kcal: 500 }
+    const made = (await post({ ...MEAL, description: `Stew ${'x'.repeat(300)}`, nutrients })).json()
+    expect([made.items.length, made.items[0].food.length, made.nutrients.energy_kcal]).toEqual([1, 200, 500])
+    const corrected = (
+      await patch(made.id, { version: 1, nutrients: { energy_kcal: 450, fat_g: 20 } })
+    ).json()
+    expect(corrected.nutrients).toMatchObject({ energy_kcal: 450, fat_g: 20, protein_g: null })
+    expect(corrected.items).toEqual([
+      expect.objectContaining({ nutrients: corrected.nutrients, source: 'hand' }),
+    ])
+  })
+
   test('the same key again: the same meal, marked; another meal under it: 409', async () => {
     const key = { 'idempotency-key': 'k1' }
     const first = await post(MEAL, key)
@@ -229,7 +242,9 @@ describe('an edit', () => {
     ['24:00', { version: 1, time: '24:00' }, 'time'],
     ['29 February of no leap year', { version: 1, date: '2026-02-29' }, 'date'],
     ['a blank description', { version: 1, description: '\n' }, 'description'],
-    ['totals, which are sums', { version: 1, nutrients: { energy_kcal: 1 } }, 'nutrients'],
+    ['items beside a whole', { version: 1, items: [], nutrients: { energy_kcal: 1 } }, 'nutrients'],
+    ['a whole of -1 kcal', { version: 1, nutrients: { energy_kcal: -1 } }, 'nutrients.energy_kcal'],
+    ['energy on its own', { version: 1, energy_kcal: 1 }, 'energy_kcal'],
     ['21 items', { version: 1, items: Array.from({ length: 21 }, () => item('x', 1)) }, 'items'],
   ])('%s: 400 naming it, and nothing changes', async (_name, body, path) => {
     const { id } = await book.write()

@@ -16,6 +16,7 @@ export const ITEMS_MAX = 20
 export const GRAMS_MAX = 10_000
 export const KCAL_MAX = 20_000
 export const DESCRIPTION_MAX = 500
+export const FOOD_MAX = 200
 
 const Kcal = orNull(Type.Number({ minimum: 0, maximum: KCAL_MAX }))
 const Grams = orNull(Type.Number({ minimum: 0, maximum: GRAMS_MAX }))
@@ -132,7 +133,7 @@ export type DaysQuery = Static<typeof DaysQuery>
 /** An item as a person writes it; what is left out is unknown. */
 export const WriteItem = Type.Object(
   {
-    food: Type.String({ maxLength: 200 }),
+    food: Type.String({ maxLength: FOOD_MAX }),
     serving: Type.Optional(Type.String({ maxLength: 100 })),
     grams: Type.Optional(Grams),
     nutrients: Type.Optional(Type.Partial(MealNutrients, closed)),
@@ -157,6 +158,8 @@ export const WriteMeal = Type.Object(
     time: Type.String(),
     description: Type.String({ maxLength: DESCRIPTION_MAX }),
     items: Type.Optional(Type.Array(WriteItem, { maxItems: ITEMS_MAX })),
+    /** In place of items, for who knows only the whole: kept as its one item, so that totals stay sums. */
+    nutrients: Type.Optional(Type.Partial(MealNutrients, closed)),
   },
   closed,
 )
@@ -169,6 +172,8 @@ export const EditMeal = Type.Object(
     time: Type.Optional(Type.String()),
     description: Type.Optional(Type.String({ maxLength: DESCRIPTION_MAX })),
     items: Type.Optional(Type.Array(WriteItem, { maxItems: ITEMS_MAX })),
+    /** In place of items, for who knows only the whole: kept as its one item, so that totals stay sums. */
+    nutrients: Type.Optional(Type.Partial(MealNutrients, closed)),
   },
   closed,
 )
@@ -240,8 +245,8 @@ export const CreateShare = Type.Object(
     /** The first and the last day that is shown; without one, no bound on that side. */
     from: Type.Optional(orNull(Type.String())),
     to: Type.Optional(orNull(Type.String())),
-    /** ISO 8601 with offset, in the next 366 days. */
-    expires_at: Type.String({ maxLength: 40 }),
+    /** ISO 8601 with offset, in the next 366 days; in 30 days unless said. */
+    expires_at: Type.Optional(Type.String({ maxLength: 40 })),
     /** With the photos; so unless said. */
     photos: Type.Optional(Type.Boolean()),
   },

@@ -67,7 +67,6 @@ describe('a share', () => {
   })
 
   test.each([
-    ['no end', { expires_at: undefined }, 'expires_at'],
     ['an end that is past', { expires_at: '2026-08-10T11:59:59Z' }, 'expires_at'],
     ['an end in more than a year', { expires_at: '2027-08-12T12:00:00Z' }, 'expires_at'],
     ['an end without an offset', { expires_at: '2026-09-10T12:00:00' }, 'expires_at'],
@@ -81,6 +80,10 @@ describe('a share', () => {
     const answer = await post({ expires_at: IN_A_MONTH, ...body })
     expect([answer.statusCode, answer.json().errors[0].path]).toEqual([400, path])
     expect(await book.count('shares')).toBe(0)
+  })
+
+  test('without an end it lasts a month', async () => {
+    expect((await post({})).json().expires_at).toBe('2026-09-09T12:00:00.000Z')
   })
 
   test('50 links that are live are the most; one that was stopped makes room', async () => {

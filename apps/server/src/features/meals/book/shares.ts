@@ -29,6 +29,8 @@ export interface ShareRow {
 }
 
 const DAY_MS = 24 * 3_600_000
+/** A month, unless its maker says. */
+const LASTS_MS = 30 * DAY_MS
 /** A year: a link that is forgotten ends by itself. */
 const LASTS_MAX_MS = 366 * DAY_MS
 /** More links than anybody looks after are links that nobody looks after. */
@@ -52,7 +54,7 @@ export function newShare(body: CreateShare, nowMs: number): NewShare {
     if (day !== null && !isDay(day)) throw badField(path, 'A date as YYYY-MM-DD, such as 2026-08-01.')
   }
   if (from !== null && to !== null && from > to) throw badField('to', 'The last day is before the first.')
-  const expiresAtMs = instantOf(expires_at)
+  const expiresAtMs = expires_at === undefined ? nowMs + LASTS_MS : instantOf(expires_at)
   if (expiresAtMs === null) {
     throw badField('expires_at', 'A time with its offset, such as 2026-09-12T00:00:00Z.')
   }

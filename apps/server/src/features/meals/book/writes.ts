@@ -10,7 +10,14 @@ import { readClientTime } from '../photo/index.ts'
 import { hundredths, nutrientsOf, perNutrient } from './amounts.ts'
 import { itemsOf, type MealRow, toMeal } from './meal.ts'
 import { findMeal, findWaiting, type WaitingEntry } from './queries.ts'
-import { type EditMeal, type MealItem, NUTRIENTS, type WriteItem, type WriteMeal } from './schemas.ts'
+import {
+  type EditMeal,
+  FOOD_MAX,
+  type MealItem,
+  NUTRIENTS,
+  type WriteItem,
+  type WriteMeal,
+} from './schemas.ts'
 
 /**
  * What a person does to meals by hand. Each function runs inside the caller's one transaction: the meal, the diary's
@@ -38,11 +45,8 @@ export interface WrittenMeal {
 
 /** Errors: 400 naming every bad field. */
 export function writtenMeal(body: WriteMeal, nowMs: number): WrittenMeal {
-  return {
-    ...checkedTime(body, nowMs),
-    description: checkedDescription(body.description),
-    items: checkedItems(body.items ?? []),
-  }
+  const description = checkedDescription(body.description)
+  return { ...checkedTime(body, nowMs), description, items: itemsIn(body, description) ?? [] }
 }
 
 export async function addMeal(
@@ -75,7 +79,7 @@ export async function editMeal(
   { id, userId, edit }: { id: string; userId: string; edit: EditMeal },
 ): Promise<MealRow | WaitingEntry> {
   if (Object.keys(edit).length === 1)
-    throw badRequest('Say what to change: date, time, description or items.')
+    throw badRequest('Say what to change: date, time, description, items or nutrients.')
   const row = await findMeal(tx, { id, userId })
   if (!row) return editWaiting(tx, deps, { id, userId, edit })
   const { date, time } = checkedTime(
@@ -83,11 +87,12 @@ export async function editMeal(
     deps.nowMs(),
   )
   const description = edit.description === undefined ? row.description : checkedDescription(edit.description)
-  const items = edit.items === undefined ? itemsOf(row) : checkedItems(edit.items)
-  const nutrients = edit.items === undefined ? row : nutrientsOf(items)
+  const written = itemsIn(edit, description)
+  const items = written ?? itemsOf(row)
+  const nutrients = written ? nutrientsOf(written) : row
   // Whoever writes what a meal was no longer waits for an estimate, and one that is under way finds that it is not
   // awaited; who only moves the meal still may be waiting.
-  const isDescribed = edit.description !== undefined || edit.items !== undefined
+  const isDescribed = edit.description !== undefined || written !== undefined
   const estimate = isDescribed && row.estimate === 'unknown' ? 'none' : row.estimate
   // The version stands in the statement itself: between the look above and this, somebody else may have written.
   const { changes } = await tx.run(
@@ -126,7 +131,7 @@ async function editWaiting(
 ): Promise<WaitingEntry> {
   const entry = await findWaiting(tx, { id, userId })
   if (!entry) throw notFound()
-  if (edit.description !== undefined || edit.items !== undefined) {
+  if (edit.description !== undefined || edit.items !== undefined || edit.nutrients !== undefined) {
     throw conflict(
       'still-waiting',
       'This photo is still being described. Its day and time can be changed now, the rest when it is a meal.',
@@ -179,6 +184,18 @@ function checkedDescription(text: string): string {
   if (description !== '') return description
   throw badRequest('A meal needs a description.', [
     { path: 'description', message: 'has nothing that can be seen' },
+  ])
+}
+
+/** The items that are written, or the one that stands for the whole meal; undefined where neither is said. */
+function itemsIn(
+  { items, nutrients }: Pick<WriteMeal, 'items' | 'nutrients'>,
+  description: string,
+): MealItem[] | undefined {
+  if (nutrients === undefined) return items && checkedItems(items)
+  if (items === undefined) return checkedItems([{ food: description.slice(0, FOOD_MAX), nutrients }])
+  throw badRequest('Send items, or nutrients of the whole meal: with both, one of them is not the sum.', [
+    { path: 'nutrients', message: 'does not go with items' },
   ])
 }
 
