@@ -95,6 +95,7 @@ interface Body {
   background?: boolean
   temperature?: number
   max_tokens?: number
+  instructions?: string
   messages?: unknown
   input?: unknown
   response_format?: { type: string; json_schema?: { schema?: Schema } }
@@ -534,7 +535,7 @@ function factsOf(
 ): FakeCall {
   const pictures: PictureFacts[] = []
   const words: string[] = []
-  walk(body.messages ?? body.input, (text) => {
+  walk([body.instructions, body.messages ?? body.input], (text) => {
     const inline = /^data:([^;,]+);base64,(.*)$/s.exec(text)
     if (inline) pictures.push(pictureFacts(inline[1]!, Buffer.from(inline[2]!, 'base64')))
     else words.push(text)

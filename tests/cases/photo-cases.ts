@@ -34,6 +34,12 @@ export interface Stored {
   must_not_contain?: string[]
 }
 
+/** The model to configure at the stand-in provider, and options of its mode. */
+export interface ModelInCase {
+  model: string
+  [option: string]: string | number
+}
+
 export interface PhotoCase {
   id: string
   area: 'time' | 'duplicate' | 'format' | 'privacy' | 'upload' | 'worker' | 'ai' | 'quota' | 'account'
@@ -42,6 +48,8 @@ export interface PhotoCase {
     files?: { name: string; mime?: string; lastModified?: string; from?: string }[]
     request?: { fields: { date: string; time: string } }
     now?: string
+    vision?: ModelInCase
+    variants?: { vision: ModelInCase }[]
   }
   expect: {
     text: string

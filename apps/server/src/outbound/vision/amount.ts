@@ -41,7 +41,8 @@ export function readAmount(value: unknown, unit: Unit): Amount {
 
 function checked(number: number): Amount {
   if (!Number.isFinite(number) || number < 0) return BAD
-  return { amount: Math.round(number * 100) / 100, isBad: false }
+  const rounded = Math.round(number * 100) / 100
+  return { amount: Number.isFinite(rounded) ? rounded : number, isBad: false }
 }
 
 /** `450`, `12,5`, `0.75`, `1 200`, `1,234.5`, `1.234,5`; null when it could be meant in two ways, or in none. */

@@ -74,7 +74,7 @@ export function judge(reply: Reply | VisionError): VisionTest {
   if (reply instanceof VisionError) return { finding: reply.code, detail: WORDS[reply.code] }
   if ('unusable' in reply) return { finding: 'unusable', detail: UNUSABLE }
   const said = findJson(reply.text)?.value
-  const isRead = new RegExp(`\b${WORD}\b`, 'i').test(reply.text)
+  const isRead = reply.text.toUpperCase().includes(WORD)
   const isSeen = /triang/i.test(String(said?.['shape'])) && /blue/i.test(String(said?.['colour']))
   return isRead || isSeen
     ? { finding: 'works', detail: 'The model described the test picture.' }
