@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,20 +15,32 @@ import type { Submission } from '../store.ts'
 import { createSqliteStore, jobsMigrations } from './store.ts'
 
 let other: OtherProcess
+let folder: string
+/** A file with its tables, copied for each test: making them takes longer than most tests do. */
+let blank: string
+let files = 0
+
 beforeAll(async () => {
   other = await OtherProcess.start()
+  folder = mkdtempSync(join(tmpdir(), 'garner-jobs-'))
+  blank = join(folder, 'blank.sqlite')
+  const db = openSqlite({ path: blank, clock: systemClock() })
+  await migrate(db, [jobsMigrations], systemClock())
+  await db.transaction((tx) => tx.run('CREATE TABLE caller_rows (n INTEGER PRIMARY KEY, text TEXT NOT NULL)'))
+  await db.close()
 })
-afterAll(() => other.end())
+afterAll(async () => {
+  await other.end()
+  rmSync(folder, { recursive: true })
+})
 
 /** One file, and a store on it in each of two processes. */
 async function open(options: { bounds: Bounds; retryAfterMs: number }, by = other) {
-  const dir = mkdtempSync(join(tmpdir(), 'garner-jobs-'))
-  const path = join(dir, 'jobs.sqlite')
+  const path = join(folder, `${++files}.sqlite`)
+  copyFileSync(blank, path)
   const clock = new ManualClock()
   const locks = new LockClock()
   const db = openSqlite({ path, clock: locks })
-  await migrate(db, [jobsMigrations], clock)
-  await db.transaction((tx) => tx.run('CREATE TABLE caller_rows (n INTEGER PRIMARY KEY, text TEXT NOT NULL)'))
   const second = await by.open({ path, clock, ...options })
   return {
     store: createSqliteStore({ db, clock: standingClock(() => instantOf(clock)), ...options }),
@@ -49,7 +61,7 @@ async function open(options: { bounds: Bounds; retryAfterMs: number }, by = othe
     async close() {
       if (!by.hasEnded) await second.close()
       await db.close()
-      rmSync(dir, { recursive: true })
+      rmSync(path)
     },
   }
 }
