@@ -166,6 +166,7 @@ describe('members are told', () => {
     const headers = { 'x-demo-user': 'alice' }
     const { body } = await fetch(`${address}/api/events`, { headers, signal: leave.signal })
     await body!.getReader().read()
+    await garner.settle()
     expect(garner.clock.nextWakeInMs).toBe(250)
     leave.abort()
     // What is left is the share of the origin budget, which is looked after once a second.
