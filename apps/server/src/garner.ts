@@ -4,7 +4,7 @@ import { pendingMigrations, StoreUnavailable } from '@garner/db'
 import { JobMetrics, type JobStore, type Retention, Worker } from '@garner/jobs'
 import type { Logger } from 'pino'
 import { createCachedLists } from './cached-lists.ts'
-import { ChangeCount } from './change-count.ts'
+import { type ChangeCount, changeCountOf } from './change-count.ts'
 import type { Config } from './config.ts'
 import type { Backend } from './database.ts'
 import { createDiary } from './diary.ts'
@@ -47,6 +47,8 @@ export interface Parts {
   shared?: SharedEntries | undefined
   /** Where the origin budget is kept, if not in the database; for tests. */
   ledger?: BudgetLedger | undefined
+  /** How changes of others are noticed, if not as the database allows; for tests. */
+  changeCount?: ChangeCount | undefined
   clock: Clock
   random: () => number
   randomBytes: (n: number) => Uint8Array
@@ -120,7 +122,7 @@ export function createGarner(parts: Parts): Garner {
   })
   const jobMetrics = new JobMetrics({ clock, store: jobs })
   const metrics = new Metrics(jobMetrics)
-  const changeCount = new ChangeCount(db)
+  const changeCount = parts.changeCount ?? changeCountOf(db)
   const changes = new Changes({ db, clock, standingOf, watched: [listChanges, diaryChanges] })
   const { fetchPage, isFixture, load } = createPages({ config, clock, metrics, scripted })
   const vision = parts.vision ?? createProvider(config, clock)

@@ -231,3 +231,40 @@ test('forgetting with a version keeps nothing below it, whatever is loaded after
   expect(reader.answer).toBeNull()
   expect(place.loads).toHaveLength(3)
 })
+
+describe('a version that the reader knows to exist', () => {
+  test('outdates a fresh copy here, which is what those get who wait in vain', async () => {
+    const place = new Place()
+    const cache = await place.alone()
+    await place.filled(cache, 'before', 1)
+    const knowing = place.read(cache, { floor: 2 })
+    const other = place.read(cache)
+    await place.settle()
+    expect(place.loads).toHaveLength(2)
+    expect([knowing.answer, other.answer]).toEqual([null, null])
+    await place.pass(WAIT_MS)
+    expect([knowing.answer, other.answer]).toMatchObject([
+      { body: 'before', result: 'stale' },
+      { body: 'before', result: 'stale' },
+    ])
+    place.loads[1]!.answer('after', 2)
+    await place.settle()
+    expect(await cache.get('list', { scope: 'group', floor: 2, load: place.load('list') })).toMatchObject({
+      ...{ body: 'after', result: 'hit' },
+    })
+  })
+
+  test('with no copy here is what a load has to reach to be kept', async () => {
+    const place = new Place()
+    const cache = await place.alone()
+    const first = place.read(cache, { floor: 3 })
+    await place.settle()
+    expect(place.loads[0]).toMatchObject({ minVersion: 3 })
+    place.loads[0]!.answer('from a replica', 2)
+    await place.settle()
+    expect(first.answer).toMatchObject({ body: 'from a replica' })
+    const next = place.read(cache)
+    await place.settle()
+    expect([next.answer, place.loads.length]).toEqual([null, 2])
+  })
+})

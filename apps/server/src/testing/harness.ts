@@ -63,6 +63,8 @@ export interface HarnessOptions {
   /** The origin budget as it is, shares and all; unless told, there is room for whatever a test reads. */
   hasBudget?: boolean
   shared?: SharedEntries
+  /** As on PostgreSQL: what other processes have changed is not known by asking. */
+  isToldOnly?: boolean
   /** The vision model; the demo's own unless told. */
   vision?: Vision
   /** Pictures read in this process; else by processes of their own, as really. */
@@ -132,6 +134,7 @@ export class Harness {
       logger: pino({ level: 'error' }, stream),
       fetchPage: this.site.fetchPage,
       shared: this.#options.shared,
+      changeCount: this.#options.isToldOnly ? { now: () => null } : undefined,
       vision: this.#options.vision,
       pictures: this.#options.pictures,
       ledger: this.#options.hasBudget ? undefined : ENDLESS,
@@ -302,6 +305,8 @@ export class HeldDatabase implements Database {
   isAway = false
   /** Everything is written and nothing becomes durable: every commit is StoreUnavailable. */
   failCommits = false
+  /** Everything is committed, and said not to have been. */
+  lieAboutCommits = false
 
   constructor(db: Database) {
     this.#db = db
@@ -330,13 +335,15 @@ export class HeldDatabase implements Database {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T> {
-    return this.counted(() =>
-      this.#db.transaction(async (tx) => {
+    return this.counted(async () => {
+      const value = await this.#db.transaction(async (tx) => {
         const value = await work(tx)
         if (this.failCommits) throw new StoreUnavailable('injected', 'committing')
         return value
-      }, options),
-    )
+      }, options)
+      if (this.lieAboutCommits) throw new StoreUnavailable('injected', 'committing')
+      return value
+    })
   }
 
   changeCounter(): Promise<number> {
@@ -391,7 +398,11 @@ class HeldPostgres extends HeldDatabase implements PostgresDatabase {
     work: (tx: OwnTransaction) => Promise<T>,
     options?: { runsOnce?: boolean },
   ): Promise<T> {
-    return this.counted(() => this.#db.transaction(work, options))
+    return this.counted(async () => {
+      const value = await this.#db.transaction(work, options)
+      if (this.lieAboutCommits) throw new StoreUnavailable('injected', 'committing')
+      return value
+    })
   }
 
   async listen() {

@@ -1,6 +1,6 @@
 import type { Around, Clock, Database, Queryable, Transaction } from '@garner/db'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import { ChangeCount } from '../../change-count.ts'
+import { type ChangeCount, changeCountOf } from '../../change-count.ts'
 import type { App } from '../../http.ts'
 import type { Principal } from '../../principal.ts'
 import { makeSeal } from '../../seal.ts'
@@ -103,7 +103,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const identity = new Identity({ db, clock, ids, secret, baseUrl, isSecure, logger })
   const authenticator = new Authenticator({
     ...{ db, clock, read, listRead, cookie, tokens, isDemo, baseUrl, accessMaxAgeMs },
-    changes: options.changes ?? new ChangeCount(db),
+    changes: options.changes ?? changeCountOf(db),
   })
   const deletion = new Deletion({
     db,

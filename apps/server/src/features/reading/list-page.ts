@@ -65,6 +65,10 @@ export class Answers {
   readonly #made = new Map<string, { page: ListPage; answer: Buffer }>()
   #bytes = 0
 
+  get bytes(): number {
+    return this.#bytes
+  }
+
   of(page: ListPage, { asking, limit }: { asking: string; limit: number }): Buffer {
     const key = `${asking} ${limit} ${page.shape} ${page.group}`
     const known = this.#made.get(key)
