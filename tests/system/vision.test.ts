@@ -20,12 +20,13 @@ async function upload(server: GarnerProcess, time: string, id = 'prv-location', 
   return body.entry.id
 }
 
-/** The photo as it ended. */
+/** The photo as it ended, or as it waits after a failed call. */
 function ended(server: GarnerProcess, id: string) {
   return until(
     async () => {
       const { body } = await call(`${server.url}/api/auto-log/pending`)
-      return body.finished.find((one: { id: string }) => one.id === id)
+      const waits = body.entries.filter((one: { error: string | null }) => one.error !== null)
+      return [...body.finished, ...waits].find((one: { id: string }) => one.id === id)
     },
     { timeoutMs: 30_000, what: () => `photo ${id} to end; Garner said: ${server.log}` },
   )
@@ -36,6 +37,7 @@ describe('prv-logs, prv-logs-debug', () => {
     { mode: 'ok', state: 'logged' },
     { mode: 'truncated-json', state: 'placeholder' },
     { mode: 'no-vision', state: 'placeholder' },
+    { mode: '401-leaky', state: 'retrying' },
   ])('fake:$mode: nothing of it is in any log', async ({ mode, state }) => {
     const fake = await startFakeVision()
     const dataDir = tempDir()
@@ -49,6 +51,7 @@ describe('prv-logs, prv-logs-debug', () => {
     expect(fake.calls[0]!.authorization).toBe(`Bearer ${KEY}`)
     await server.stop()
     expect(server.log).not.toMatch(SECRETS)
+    expect(server.log).not.toMatch(/\[log_|sending request/)
     // What went well is counted and not written.
     if (mode !== 'ok') expect(server.log).toContain('attempt ended')
 
