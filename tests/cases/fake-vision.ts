@@ -66,6 +66,8 @@ export interface FakeVision {
   readonly billedByKey: Map<string, number>
   /** How often an answer was asked for by its id. */
   readonly polls: number
+  /** How many connections were ever made. */
+  readonly connections: number
   /** For calls whose model names no mode. */
   setMode(mode: string): void
   /** From now on calls wait, before anything is billed; background ones are taken (and billed), and stay under way. */
@@ -120,6 +122,8 @@ export async function startFakeVision(options: FakeVisionOptions = {}): Promise<
   const provider = new Provider(options)
   const server = createServer((request, answer) => void provider.take(request, answer))
   server.requestTimeout = 0
+  let connections = 0
+  server.on('connection', () => connections++)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const fake: FakeVision = {
@@ -135,6 +139,9 @@ export async function startFakeVision(options: FakeVisionOptions = {}): Promise<
     },
     get polls() {
       return provider.polls
+    },
+    get connections() {
+      return connections
     },
     setMode: (mode) => {
       provider.mode = mode

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { ManualClock, systemClock } from '@garner/db'
 import sharp from 'sharp'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -258,6 +259,27 @@ describe('failures that are not billed', () => {
     expect(fake.calls).toHaveLength(1)
   })
 
+  test('out of time before the whole request was taken: not billed', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).pause())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const clock = new ManualClock()
+    const connected = new Promise((resolve) => server.once('connection', resolve))
+    const vision = createVision({
+      ...{ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, model: 'm', key: KEY },
+      ...{ timeoutMs: 30_000, clock },
+    })
+    open.push(vision)
+    // Larger than what the two ends of a connection keep for a side that does not read.
+    const failed = failure(ask(vision, { photo: new Uint8Array(24_000_000) }))
+    const socket = (await connected) as Socket
+    await expect.poll(() => socket.readableFlowing).toBe(false)
+    await tick()
+    clock.advance(30_000)
+    expect(await failed).toMatchObject({ code: 'timeout', billing: 'none', retry: 'later' })
+    socket.destroy()
+    server.close()
+  })
+
   test('nobody listens: not billed', async () => {
     const { fake, vision } = await setUp('fake:ok')
     await fake.close()
@@ -469,6 +491,12 @@ describe('what is sent', () => {
         pictures: [{ mime: 'image/jpeg', bytes: PHOTO.byteLength }],
       },
     ])
+  })
+
+  test('a connection of its own for each call: none is closed by the other side as a request goes out', async () => {
+    const { fake, vision } = await setUp('fake:ok')
+    for (let call = 0; call < 4; call++) await ask(vision)
+    expect(fake.connections).toBe(4)
   })
 
   test('no key, no header', async () => {
