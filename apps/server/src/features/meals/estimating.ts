@@ -52,7 +52,7 @@ export const VISION_KINDS = ['describe-photo', 'estimate-meal'] as const
 const STEP = 'estimate'
 /** 3 failed calls in minutes: the provider is out of order, and the photo is better logged without words than waited for. */
 export const FAILED_CALLS_MAX = 3
-/** 2 calls at most while it is unknown what was billed: the second is what `retry` asks for. */
+/** 2 calls that got no answer, at most, while it is unknown what was billed: the second is what `retry` asks for. Crashes are the job's tries. */
 const UNKNOWN_CALLS_MAX = 2
 /** 1 h: one call an hour finds out soon enough that a quota is there again. Also as long as any pause is obeyed. */
 const PAUSE_MS = 3_600_000
@@ -100,7 +100,7 @@ async function describedBy(
   }
   const photo = step?.state === 'settled' ? null : blob === null ? undefined : await objects.get(blob)
   if (photo === undefined) throw new Degrade('photo_missing')
-  const mayPayAgain = deps.billingUnknown === 'retry' && (step?.uses ?? 0) < UNKNOWN_CALLS_MAX
+  const mayPayAgain = deps.billingUnknown === 'retry' && failedCalls < UNKNOWN_CALLS_MAX
   const paid: PaidStep<Described & Json> = {
     use: { ...VISION_ALLOWANCE, limit: deps.dailyLimit },
     ifUnknown: mayPayAgain ? 'retry' : 'degrade',
