@@ -18,6 +18,7 @@ export default defineConfig({
             'apps/web/src/**/*.test.{ts,tsx}',
             'examples/**/*.test.ts',
             'bench/**/*.test.ts',
+            'demo/**/*.test.ts',
             'scripts/**/*.test.mjs',
           ],
           sequence: { groupOrder: 0 },

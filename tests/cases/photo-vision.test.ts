@@ -14,7 +14,8 @@ import { caseNamed, casesOf, type PhotoCase } from './photo-cases.ts'
 
 /**
  * What the cases of the areas `ai` and `privacy` ask of the call itself, told against the stand-in provider over
- * loopback, by either of the two interfaces. What they ask of jobs, meals, the allowance and logs is told with those.
+ * loopback, by either of the two interfaces. What
+ * they ask of jobs, meals and the allowance is told in photo-estimates.test.ts.
  */
 const KEY = 'sk-case-secret-123'
 const HOUR_MS = 3_600_000
@@ -104,12 +105,12 @@ const TOLD_BELOW = [
   ...['ai-negative', 'ai-nan', 'ai-absurd', 'ai-all-zero', 'ai-many-dishes', 'ai-image-ignored'],
   ...['ai-too-large-image', 'prv-provider-error', 'prv-logs'],
 ]
-/** A stored estimate, the picture as it is sent and stored, the logs of a whole process. */
-const LEFT_TO_MEALS = ['ai-steady', 'prv-location', 'prv-logs-debug']
+/** photo-estimates.test.ts: a stored estimate, the picture as it is sent; tests/system/vision.test.ts: a process's logs. */
+const TOLD_ELSEWHERE = ['ai-steady', 'prv-location', 'prv-logs-debug']
 
-test('every case of these areas is told here or left to the meals', () => {
+test('every case of these areas is told here or beside this', () => {
   const ids = casesOf('ai', 'privacy').map(({ id }) => id)
-  expect([...ESTIMATED, ...UNUSABLE, ...TOLD_BELOW, ...LEFT_TO_MEALS].sort()).toEqual(ids.sort())
+  expect([...ESTIMATED, ...UNUSABLE, ...TOLD_BELOW, ...TOLD_ELSEWHERE].sort()).toEqual(ids.sort())
 })
 
 describe('answers that are used', () => {

@@ -85,7 +85,7 @@ export function createDiary(options: DiaryOptions): Diary {
         ...{ db, clock, ids, jobs, objects, pictures, acceptance, rate, incomingDir, onWork, onChange },
       })
       registerEstimates(app, {
-        ...{ db, clock, around, jobs, ids, isConfigured: vision.isConfigured, onWork, onChange },
+        ...{ db, clock, around, jobs, ids, vision, onWork, onChange },
       })
       registerBook(app, {
         ...{ db, jobs, ids, nowMs, objects, people, vision, onChange, seal: options.seal },

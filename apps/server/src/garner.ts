@@ -12,6 +12,7 @@ import { createAround, InjectedFault } from './faults.ts'
 import { createAccounts } from './features/accounts/index.ts'
 import { diaryChanges } from './features/meals/diary-changes.ts'
 import { parkedBy, unpark } from './features/meals/estimating.ts'
+import { foodTable } from './features/meals/food/table.ts'
 import { withTable } from './features/meals/food/with-table.ts'
 import type { Pictures } from './features/meals/photo/index.ts'
 import { Metrics } from './features/operations/metrics.ts'
@@ -285,6 +286,7 @@ export function createGarner(parts: Parts): Garner {
     async warmUp() {
       await load()
       if (!config.isDemo) await accounts.warmUp()
+      if (config.role === 'all' && vision.isConfigured) await Promise.all([vision.load?.(), foodTable()])
     },
     start: (as) => diary.start(as),
     async sweep() {

@@ -20,7 +20,7 @@ export {
 } from './vision/vision.ts'
 
 /** Behind any OpenAI-compatible endpoint (vision/connect.ts). Its client is loaded by the first call, or by `load`. */
-export function createVision(provider: Provider): Vision & { load(): Promise<void> } {
+export function createVision(provider: Provider): Vision {
   const parking = new Parking(provider.clock)
   let loading: Promise<Connection> | null = null
   // The client takes 0.3 s and 30 MB to load, which processes without photos do not need.

@@ -1,5 +1,6 @@
 import type { Queryable, Transaction } from '@garner/db'
 import { type Job, type JobKind, type JobStore, PENDING_STATES, type WriteAnswer } from '@garner/jobs'
+import type { Vision } from '../../outbound/vision.ts'
 import { badRequest, conflict, type HttpProblem, notFound } from '../../problem.ts'
 import { DEADLINE_MS, type DescribeDeps, photoRules } from './describe-photo.ts'
 import { diaryChanged } from './diary.ts'
@@ -28,7 +29,7 @@ interface MealRow {
 export interface RequestDeps {
   jobs: JobStore<Transaction>
   ids: () => string
-  isConfigured: boolean
+  vision: Pick<Vision, 'isConfigured'>
 }
 
 /** The job that the meal waits for, if it still runs: asking again meanwhile is the same request. */
@@ -49,14 +50,14 @@ export async function estimateUnderWay(
  */
 export async function requestEstimate(
   tx: Transaction,
-  { jobs, ids, isConfigured }: RequestDeps,
+  { jobs, ids, vision }: RequestDeps,
   { id, userId, underWay }: { id: string; userId: string; underWay: string | null },
 ): Promise<string> {
   const meal = await ownMeal(tx, { id, userId })
   if (!meal) throw notFound()
   if (meal.blob === null || meal.entry_id === null)
     throw badRequest('This meal has no photo to estimate from.')
-  if (!isConfigured) throw noProvider()
+  if (!vision.isConfigured) throw noProvider()
   if (underWay !== null && meal.job_id === underWay) return underWay
   const { job } = await jobs.submit(tx, {
     ...{ id: ids(), kind: ESTIMATE_MEAL, tenant: userId, deadlineMs: DEADLINE_MS },

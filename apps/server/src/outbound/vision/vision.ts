@@ -25,6 +25,8 @@ export interface Vision {
   test(signal: AbortSignal): Promise<VisionTest>
   /** null, or why no call is made just now (quota used up, key refused), since when and until when. */
   parked(): Parked | null
+  /** Loads what the first call would otherwise wait for. */
+  load?(): Promise<void>
   close(): Promise<void>
 }
 

@@ -15,6 +15,8 @@ export function useBatchNews(): void {
   useEffect(() => {
     const wasSending = before.current > 0
     before.current = unsent
+    // The open sheet says it itself, and what lies behind a modal sheet is not read out.
+    if (document.querySelector('dialog.batch[open]')) return
     if (wasSending && unsent === 0 && reading === 0 && rows.length > 0)
       notice.say('All uploaded. It is safe to close.')
   }, [unsent, reading, rows.length, notice])

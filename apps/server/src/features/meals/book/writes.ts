@@ -92,17 +92,20 @@ export async function editMeal(
   const nutrients = written ? nutrientsOf(written) : row
   // Whoever writes what a meal was no longer waits for an estimate, and one that is under way finds that it is not
   // awaited; who only moves the meal still may be waiting.
-  const isDescribed = edit.description !== undefined || written !== undefined
-  const estimate = isDescribed && row.estimate === 'unknown' ? 'none' : row.estimate
-  // The version stands in the statement itself: between the look above and this, somebody else may have written.
+  const isDescribed = edit.description !== undefined || written !== undefined ? 1 : 0
+  // The version stands in the statement itself, and so does what an estimate may have changed without a new version:
+  // between the look above and this, somebody else may have written.
   const { changes } = await tx.run(
     `UPDATE meals SET date = ?, time = ?, description = ?, items = ?,
        ${NUTRIENTS.map((name) => `${name} = ?`).join(', ')},
-       estimate = ?, reason = ?, job_id = ?, is_edited = 1, version = version + 1, changed_at_ms = ?
+       estimate = CASE WHEN ? = 1 AND estimate = 'unknown' THEN 'none' ELSE estimate END,
+       reason = CASE WHEN ? = 1 THEN NULL ELSE reason END,
+       job_id = CASE WHEN ? = 1 THEN NULL ELSE job_id END,
+       is_edited = 1, version = version + 1, changed_at_ms = ?
      WHERE id = ? AND version = ?`,
     ...[date, time, description, JSON.stringify(items)],
     ...NUTRIENTS.map((name) => nutrients[name]),
-    ...[estimate, isDescribed ? null : row.reason, isDescribed ? null : row.job_id, deps.nowMs()],
+    ...[isDescribed, isDescribed, isDescribed, deps.nowMs()],
     ...[id, edit.version],
   )
   if (changes === 0) throw await versionConflict(tx, { id, userId })

@@ -49,11 +49,9 @@ export function registerIntake(app: App, deps: IntakeDeps): void {
           throw asStorage(error)
         },
       )
-      try {
-        return sendAnswer(reply, await log(deps, request, who.userId, upload))
-      } finally {
-        await upload.discard()
-      }
+      // Before the answer: whoever has read it finds nothing of the upload any more.
+      const answer = await log(deps, request, who.userId, upload).finally(() => upload.discard())
+      return sendAnswer(reply, answer)
     })
   })
 

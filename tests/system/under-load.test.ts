@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { launch } from './garner.ts'
+
+/**
+ * The demonstration, shortened: real servers on one database, the shared cache killed and started again, the budget not
+ * renewed for longer than a share lasts, one server killed, another stopped for longer than its lease.
+ */
+test('npm run demo -- under-load: every promise is kept, and the run says so', async () => {
+  const args = ['--seconds', '16', '--instances', '3', '--rate', '150', '--lists', '30', '--budget', '30']
+  const { output, exited } = launch(['demo/run.ts', 'under-load', ...args], {}, { isGroup: true })
+  expect(await exited, output.all).toEqual({ code: 0, signal: null })
+  expect(output.stdout).toMatch(/^kept +never more than 30 reads of the database in any one second/m)
+  expect(output.stdout).toMatch(/^kept +every read is answered or refused, once/m)
+  expect(output.stdout).not.toContain('BROKEN')
+  // A line for each second, with something in it.
+  const lines = [...output.stdout.matchAll(/^ +(\d+) +(\d+) +\d+ +\d+ +\d+ +\d+ +\d+ +\d+ +\d+ .*$/gm)]
+  expect(lines.map(([, second]) => Number(second))).toEqual(Array.from({ length: 16 }, (_, n) => n + 1))
+}, 180_000)
+
+test('the demonstration says what is wrong with its options', async () => {
+  const { output, exited } = launch(['demo/run.ts', 'under-load', '--seconds', '3'], {})
+  expect((await exited).code).toBe(2)
+  expect(output.stderr).toContain('--seconds 3: expected a whole number, 14 or more')
+})
