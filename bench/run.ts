@@ -6,6 +6,7 @@ import { lists } from './cases/lists.ts'
 import { photos } from './cases/photos.ts'
 import { saves, slowDisk } from './cases/saves.ts'
 import { slowSite } from './cases/slow-site.ts'
+import { uploads } from './cases/uploads.ts'
 import { type Case, type Measure, machine, row } from './lib/measure.ts'
 
 /**
@@ -13,7 +14,7 @@ import { type Case, type Measure, machine, row } from './lib/measure.ts'
  * they were measured on into bench/results/. Machines are shared and noisy: read ratios within one run, and the
  * spread, before single figures.
  */
-const CASES: Case[] = [saves, slowDisk, slowSite, lists, cachedLists, footprint, photos]
+const CASES: Case[] = [saves, slowDisk, slowSite, lists, cachedLists, footprint, photos, uploads]
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !CASES.some((one) => one.name === name))

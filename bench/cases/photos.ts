@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -10,6 +9,7 @@ import { inspectFile } from '../../apps/server/src/features/meals/photo/inspect.
 import { createPictures, type Pictures } from '../../apps/server/src/features/meals/photo/pictures.ts'
 import { withFolder } from '../lib/garner.ts'
 import type { Case } from '../lib/measure.ts'
+import { paint } from '../lib/paint.ts'
 
 const ROUNDS = 5
 const PHOTOS = 16
@@ -148,46 +148,4 @@ async function growthMb(paths: string[]): Promise<number> {
 
 function repeat<T>(list: T[], length: number): T[] {
   return Array.from({ length }, (_, i) => list[i % list.length]!)
-}
-
-/** Photos to measure with: large shapes, small ones and grain, so that they compress as photos do. */
-async function paint(folder: string): Promise<string[]> {
-  const [width, height] = [4000, 3000]
-  const paths: string[] = []
-  for (let n = 0; n < 4; n++) {
-    const layers = await Promise.all(
-      [20, 240, 2000].map((across, i) =>
-        noise(across, n * 10 + i)
-          .resize(width, height, { fit: 'fill' })
-          .raw()
-          .toBuffer(),
-      ),
-    )
-    const [large, small, grain] = layers as [Buffer, Buffer, Buffer]
-    const pixels = Buffer.alloc(width * height * 3)
-    for (let at = 0; at < pixels.length; at++) {
-      const value = large[at]! * 0.7 + (small[at]! - 128) * 0.35 + (grain[at]! - 128) * 0.12 + 30
-      pixels[at] = Math.max(0, Math.min(255, value))
-    }
-    const path = join(folder, `photo-${n}.jpg`)
-    const upright = sharp(pixels, { raw: { width, height, channels: 3 } })
-    await upright
-      .withMetadata({ orientation: n % 2 === 0 ? 1 : 6 })
-      .jpeg({ quality: 90 })
-      .toFile(path)
-    paths.push(path)
-  }
-  return paths
-}
-
-/** The same noise for the same seed. */
-function noise(across: number, seed: number) {
-  const [width, height] = [across, (across * 3) / 4]
-  const pixels = new Uint8Array(width * height * 3)
-  let state = seed + 1
-  for (let at = 0; at < pixels.length; at++) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    pixels[at] = state >>> 24
-  }
-  return sharp(pixels, { raw: { width, height, channels: 3 } })
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer } from './server.ts'
 
@@ -32,6 +32,8 @@ export async function startPostgres({
       ...['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${data}`],
     ],
     port,
+    // It listens before it serves, and says in this file when it does.
+    isReady: () => readFileSync(join(data, 'postmaster.pid'), 'utf8').includes('ready'),
     signal: 'INT', // its fast shutdown: ends the sessions and writes a last checkpoint
     options,
   })

@@ -8,6 +8,8 @@ export interface ServerOptions {
   port: number
   /** What the server takes as the wish to end at once and in order. */
   signal: 'INT' | 'TERM'
+  /** Whether it serves; default: as soon as it listens. */
+  isReady?: () => boolean
   options?: Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'>
 }
 
@@ -30,7 +32,7 @@ const TIED = `
  * address, with the call that ends it. Errors: Error when the port is taken or the server does not come up.
  */
 export async function startServer(server: ServerOptions): Promise<() => Promise<void>> {
-  const { program, args, port, signal, options } = server
+  const { program, args, port, signal, options, isReady = () => true } = server
   if (await isListening(port)) throw new Error(`Something listens on port ${port} already.`)
   const child = spawn('sh', ['-c', TIED, 'sh', signal, program, ...args], {
     ...options,
@@ -39,11 +41,11 @@ export async function startServer(server: ServerOptions): Promise<() => Promise<
   for (let waitedMs = 0; waitedMs < 30_000; waitedMs += 50) {
     if (child.exitCode !== null)
       throw new Error(`${program} ended with ${child.exitCode} before it listened.`)
-    if (await isListening(port)) return () => endOf(child)
+    if ((await isListening(port)) && isReady()) return () => endOf(child)
     await sleep(50)
   }
   await endOf(child)
-  throw new Error(`${program} did not listen on port ${port} within 30 s.`)
+  throw new Error(`${program} was not ready on port ${port} within 30 s.`)
 }
 
 async function endOf(child: ChildProcess): Promise<void> {
