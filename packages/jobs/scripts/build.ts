@@ -20,7 +20,8 @@ export const root = fileURLToPath(new URL('../../..', import.meta.url))
 const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
 
 /** In the order of their dependencies: each is built against the declarations of those before it. */
-const WORKSPACES = ['packages/db', 'packages/jobs']
+export const WORKSPACES = ['packages/db', 'packages/jobs']
+export const ALL_WORKSPACES = [...WORKSPACES, 'packages/cache']
 
 /** What the published manifest keeps; `scripts` and `devDependencies` are the workspace's own business. */
 const KEPT = [
@@ -50,9 +51,9 @@ export interface Built {
  * find the types of the packages they name.
  * Errors: what the compiler said.
  */
-export async function buildPackages(into: string): Promise<Built[]> {
+export async function buildPackages(into: string, workspaces = WORKSPACES): Promise<Built[]> {
   const built: Built[] = []
-  for (const workspace of WORKSPACES) built.push(await buildPackage(workspace, into, built))
+  for (const workspace of workspaces) built.push(await buildPackage(workspace, into, built))
   return built
 }
 

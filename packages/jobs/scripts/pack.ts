@@ -6,7 +6,7 @@
  * TypeScript sources, which install without a word and then do not run.
  */
 import { join, resolve } from 'node:path'
-import { buildPackages, root } from './build.ts'
+import { ALL_WORKSPACES, buildPackages, root, WORKSPACES } from './build.ts'
 import { npm } from './npm.ts'
 
 export interface Packed {
@@ -17,8 +17,8 @@ export interface Packed {
 }
 
 /** Errors: what the compiler or npm said. */
-export async function packPackages(into: string): Promise<Packed[]> {
-  const built = await buildPackages(into)
+export async function packPackages(into: string, workspaces = WORKSPACES): Promise<Packed[]> {
+  const built = await buildPackages(into, workspaces)
   const packed: Packed[] = []
   for (const { name, folder } of built) {
     const stdout = await npm(['pack', folder, '--json', '--pack-destination', into], { cwd: root })
@@ -38,7 +38,10 @@ if (import.meta.main) {
     console.error(`  node packages/jobs/scripts/pack.ts   (in ${root})`)
     process.exitCode = 1
   } else {
-    for (const { tarball } of await packPackages(resolve(process.argv[2] ?? join(root, 'dist'))))
+    for (const { tarball } of await packPackages(
+      resolve(process.argv[2] ?? join(root, 'dist')),
+      ALL_WORKSPACES,
+    ))
       console.log(tarball)
   }
 }
