@@ -243,6 +243,32 @@ test('a worker that is gone in the middle of a call that has an id: the next one
   expect(await diary.allowance()).toMatchObject({ used: 1, reserved: 0, unknown: 0 })
 })
 
+test('a call that has failed at the provider after its worker was gone is given back and made anew', async () => {
+  const diary = await Diary.open({ env: { GARNER_LEASE_S: '1' } })
+  let isSubmitted = false
+  diary.vision.script = async ({ submitted }) => {
+    await submitted('resp_1')
+    isSubmitted = true
+    return new Promise(() => {})
+  }
+  const id = await diary.log(1)
+  await diary.harness.web.garner.worker.step()
+  await until(() => isSubmitted)
+  diary.vision.onResume = () => {
+    throw new VisionError('overloaded')
+  }
+  diary.vision.script = () => TOAST
+  const next = await diary.harness.process()
+  diary.harness.clock.advance(10_000)
+  expect(await next.garner.worker.drain()).toEqual(['retried'])
+  expect(await diary.allowance()).toMatchObject({ used: 0, reserved: 0, unknown: 0 })
+  diary.harness.clock.advance(3_600_000)
+  expect(await next.garner.worker.drain()).toEqual(['published'])
+  expect([diary.vision.calls, diary.vision.resumed]).toEqual([2, ['resp_1']])
+  expect(await diary.meal(id)).toMatchObject({ estimate: 'estimated' })
+  expect(await diary.allowance()).toMatchObject({ used: 1, reserved: 0, unknown: 0 })
+})
+
 test('a quota that is used up parks the provider, not the photo: one call an hour, with its reason for the operator', async () => {
   const diary = await Diary.open()
   diary.vision.script = () => {

@@ -143,7 +143,7 @@ async function call(
   }
 }
 
-/** The provider has taken the photo: whatever goes wrong in asking for the answer says nothing of the bill. */
+/** The provider has taken the photo: what goes wrong in asking for the answer says nothing of the bill. */
 async function resume(
   deps: EstimatingDeps,
   attempt: AttemptContext,
@@ -154,7 +154,9 @@ async function resume(
   } catch (error) {
     if (!(error instanceof VisionError)) throw error
     deps.onCall(error.code)
-    throw await afterFailure(deps, error, failedCalls)
+    const outcome = await afterFailure(deps, error, failedCalls)
+    // The provider itself says that the call has failed there: it bills nothing, and another may be made.
+    throw error.billing === 'none' ? refunded(deps, error.code, outcome) : outcome
   }
 }
 

@@ -18,7 +18,8 @@ export interface Vision {
   /**
    * The end of a call that an earlier try made, by the id that `submitted` was told. Free. A provider that does not
    * know the id any more comes out as `answer_lost`: it had taken the photo, so it has billed it.
-   * Errors: VisionError, `still_running` (ask again later) among them.
+   * Errors: VisionError, `still_running` (ask again later) among them; not billed only when the provider says that the
+   * call has failed there.
    */
   resume(providerId: string, call: { signal: AbortSignal }): Promise<Described>
   /** With a known picture: does it see? Paid, unless the provider refuses. Never throws. */
@@ -152,7 +153,8 @@ export class VisionError extends Error {
     this.name = 'VisionError'
     this.code = code
     this.retry = retry
-    this.billing = more.billing ?? 'none'
+    // What is still being worked on will be billed.
+    this.billing = more.billing ?? (code === 'still_running' ? 'unknown' : 'none')
     this.retryAfterMs = more.retryAfterMs
   }
 }
