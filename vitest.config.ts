@@ -28,13 +28,19 @@ export default defineConfig({
       {
         test: {
           name: 'postgres',
-          include: ['apps/server/src/features/**/*.test.ts', 'apps/server/src/idempotency.test.ts'],
-          // Nothing in these asks a database, or none that is configured.
-          exclude: ['apps/server/src/features/meals/photo/**'],
+          include: ['apps/server/src/features/**/*.test.ts'],
+          // What asks no database.
+          exclude: [
+            'apps/server/src/features/meals/{photo,food}/**',
+            'apps/server/src/features/meals/book/{amounts,day}.test.ts',
+            'apps/server/src/features/reading/{page-key,saved-url,text}.test.ts',
+            'apps/server/src/features/accounts/{origin,sign-up-limit}.test.ts',
+          ],
           env: { GARNER_TEST_DIALECT: 'postgres' },
           setupFiles: ['apps/server/src/testing/postgres.setup.ts'],
           sequence: { groupOrder: 0 },
           testTimeout: 20_000,
+          hookTimeout: 60_000,
         },
       },
       {

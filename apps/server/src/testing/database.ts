@@ -65,7 +65,7 @@ export async function tablesOf(db: Database): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** Nothing can be stored in this table any more, until the end of the test. */
+/** Nothing can be stored in this table any more, until `acceptInserts` or the end of the test. */
 export async function refuseInserts(db: Database, table: string): Promise<void> {
   await db.transaction(async (tx) => {
     if (db.dialect === 'sqlite') {
@@ -78,6 +78,12 @@ export async function refuseInserts(db: Database, table: string): Promise<void> 
     )
     await tx.run(`CREATE TRIGGER refuse BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION refuse()`)
   })
+}
+
+export async function acceptInserts(db: Database, table: string): Promise<void> {
+  await db.transaction((tx) =>
+    tx.run(db.dialect === 'sqlite' ? 'DROP TRIGGER refuse' : `DROP TRIGGER refuse ON ${table}`),
+  )
 }
 
 /** A database for each test would take ten times as long. */

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { VisionError } from '../../outbound/vision.ts'
+import { acceptInserts, refuseInserts } from '../../testing/database.ts'
 import { Diary } from '../../testing/diary.ts'
 import { TOAST } from '../../testing/photos.ts'
 
@@ -308,11 +309,7 @@ test.each(['publish.before-commit:fail', 'a table that refuses'] as const)(
   async (how) => {
     const diary = await Diary.open(how === 'a table that refuses' ? {} : { fault: how })
     const { db } = diary.harness.web
-    if (how === 'a table that refuses') {
-      await db.transaction((tx) =>
-        tx.run(`CREATE TRIGGER refuse BEFORE INSERT ON meals BEGIN SELECT RAISE(ABORT, 'no'); END`),
-      )
-    }
+    if (how === 'a table that refuses') await refuseInserts(db, 'meals')
     const id = await diary.log(1)
     expect(await diary.work()).toEqual(['retried'])
     for (const end of ['retried', 'retried', 'retried', 'retried', 'dead']) {
@@ -332,7 +329,7 @@ test.each(['publish.before-commit:fail', 'a table that refuses'] as const)(
       { queued: true, pending: 1, entry: { id, state: 'queued' } },
     ])
     if (how === 'a table that refuses') {
-      await db.transaction((tx) => tx.run('DROP TRIGGER refuse'))
+      await acceptInserts(db, 'meals')
       expect(await diary.work()).toEqual(['published'])
       expect(await diary.meal(id)).toMatchObject({ estimate: 'estimated', has_photo: true })
     } else expect(await diary.work()).toEqual(['retried'])

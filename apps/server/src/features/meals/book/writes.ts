@@ -165,8 +165,9 @@ export async function deleteMeal(
   const row = await findMeal(tx, { id, userId })
   const entryId = row ? row.entry_id : (await ownEntry(tx, { id, userId }))?.id
   if (!row && entryId === undefined) throw notFound()
-  await tx.run('DELETE FROM meals WHERE id = ?', id)
+  // The entry first: it waits for a job that is publishing this very meal, which can then be deleted.
   if (entryId) removeAfter(tx, deps.objects, await forgetEntry(tx, deps, entryId))
+  await tx.run('DELETE FROM meals WHERE id = ?', id)
   await forgetThing(tx, id)
   await diaryChanged(tx, userId)
 }
