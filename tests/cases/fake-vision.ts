@@ -7,7 +7,7 @@
  * stream-only, slow (`ms`), idempotent (`fail_first`), html-200.
  * Modes that fail: 400 401-leaky 404 429 429-date 429-quota (`retry_after`) 500 502-html 503 529 no-vision
  * no-json-schema only-json-schema unsupported-param too-large (`limit_bytes`) reset, and with a bill
- * timeout-after-billing, cut-after-billing, slow-headers. `times`: how often, for each picture, before it is ok.
+ * timeout-after-billing, cut-after-billing, slow-headers. In the background alone: failed. `times`: how often, for each picture, before it is ok.
  *
  * Refusing costs nothing; all that got as far as an answer is billed, the useless ones too.
  */
@@ -305,10 +305,11 @@ class Provider {
     mode: string,
     options: ModeOptions,
   ): void {
-    this.#bill(call)
     const id = `resp_${randomUUID()}`
+    // What fails at the provider is not on the bill.
+    if (mode !== 'failed') this.#bill(call)
     this.background.set(id, {
-      reply: this.#answer(call, body, mode, options),
+      reply: mode === 'failed' ? failed(id) : this.#answer(call, body, mode, options),
       isUnderWay: this.gate.isShut,
     })
     call.outcome = 'background'
@@ -528,6 +529,11 @@ function html(status: number, body: string): Reply {
 
 function underWay(id: string, status: 'queued' | 'in_progress'): Reply {
   return json(200, { id, object: 'response', created_at: 1_764_000_000, status, output: [], error: null })
+}
+
+function failed(id: string): Reply {
+  const error = { code: 'server_error', message: 'The model could not be reached' }
+  return json(200, { id, object: 'response', created_at: 1_764_000_000, status: 'failed', output: [], error })
 }
 
 function send(answer: ServerResponse, { status, headers, body }: Reply): void {

@@ -475,6 +475,19 @@ describe('a provider that works in the background', () => {
     })
   })
 
+  test('what fails at the provider is not billed, whoever asks for it', async () => {
+    const { fake, vision } = await setUp('fake:failed', background)
+    let id = ''
+    const submitted = async (providerId: string) => {
+      id = providerId
+    }
+    const unbilled = { code: 'overloaded', billing: 'none', retry: 'later' }
+    expect(await failure(ask(vision, { submitted }))).toMatchObject(unbilled)
+    const { signal } = new AbortController()
+    expect(await failure(vision.resume(id, { signal }))).toMatchObject(unbilled)
+    expect(fake.billed).toBe(0)
+  })
+
   test.for(['truncated-json', 'refusal'])('fake:%s ends as it does in the foreground', async (mode) => {
     const { vision } = await setUp(`fake:${mode}`, background)
     expect(await ask(vision)).toMatchObject({ outcome: 'unusable' })
