@@ -5,12 +5,17 @@ import type { Case, Measure } from '../lib/measure.ts'
 import { listRequest } from '../lib/requests.ts'
 
 const ROUNDS = 5
+/** No copies, and a budget that does not matter here. */
+const UNCACHED = {
+  ...{ GARNER_FRESH_S: '0', GARNER_MAX_STALE_S: '0', GARNER_READ_WAIT_MS: '10000' },
+  ...{ GARNER_ORIGIN_READS_PER_SECOND: '1000000', GARNER_ORIGIN_CONCURRENCY: '1000' },
+}
 
 /** The first page of a list as a client gets it: access check, page, read marks, names, totals, JSON. */
 export const lists: Case = {
   name: 'lists',
   about:
-    'The first page of `GET /api/bookmarks` (50 links), nothing cached between requests; one client at a time, and four that ask in turns.',
+    'The first page of `GET /api/bookmarks` (50 links), no copies kept (`GARNER_MAX_STALE_S=0`); one client at a time, and four that ask in turns.',
   async run() {
     const small = await firstPage({ links: 200, marks: 400, share: 0.99 })
     const large = await firstPage({ links: 42_000, marks: 350_000, share: 0.95 })
@@ -40,17 +45,18 @@ async function firstPage({ links, marks, share }: { links: number; marks: number
       const setUp = await startGarner({ role: 'serve', folder })
       await setUp.stop()
       fill(`${folder}/garner.db`, links, marks)
-      const garner = await startGarner({ role: 'serve', folder })
+      const garner = await startGarner({ role: 'serve', folder, env: UNCACHED })
       const port = garner.port
       const [first] = (await load({ port, clients: 1, requests: 1, request: () => listRequest() }))
         .latenciesMs
       result.first.push(first!)
-      // A process that has just started compiles its code during its first hundred answers; the row above is about that.
-      await load({ port, clients: 1, requests: 100, request: () => listRequest() })
       for (const [name, clients] of [
         ['alone', 1],
         ['together', 4],
       ] as const) {
+        // A process that has just started compiles its code during its first hundred answers (the row above is about
+        // that), and its share of the origin budget follows demand.
+        await load({ port, clients, seconds: 4, request: () => listRequest() })
         const { latenciesMs, statuses } = await load({
           port,
           clients,

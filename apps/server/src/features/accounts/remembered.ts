@@ -80,7 +80,7 @@ export class Remembered<Value> {
   ): Promise<Value | null> {
     const value = await read()
     this.#known.delete(key)
-    if (value === null || standing.forgotten !== this.#forgotten) return value
+    if (value === null) return value
     if (this.#known.size >= KNOWN_MAX) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(key, { value, askedAtMs, standing })
     return value

@@ -282,6 +282,18 @@ describe('the budget', () => {
     expect(offered).toBe(ended)
   })
 
+  test('that is spent leaves others a copy from before a save, and whoever saved a refusal', async () => {
+    const env = { GARNER_FAULT: Array.from({ length: 40 }, (_, n) => `budget.renew:fail@${n + 2}`).join() }
+    await open({ hasBudget: true, isToldOnly: true, env })
+    expect((await read()).json().items).toHaveLength(0)
+    await garner.pass(5_000)
+    await garner.save(page(1))
+    expect((await read()).statusCode).toBe(503)
+    const other = await read('', { as: 'bob' })
+    expect([other.statusCode, other.json().items]).toEqual([200, []])
+    expect(other.headers['cache-status']).toMatch(/; detail=stale$/)
+  })
+
   test('that was never given allows nothing', async () => {
     await open({ hasBudget: true, env: { GARNER_FAULT: 'budget.renew:fail' } })
     expect((await read()).statusCode).toBe(503)
