@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
+import { startFakeVision } from '../cases/fake-vision.ts'
 import { call } from '../system/api.ts'
 import { startGarner } from '../system/garner.ts'
 import { browserForFile, chromiumPath, soon } from './browser.ts'
@@ -7,6 +8,7 @@ import {
   ALL_UPLOADED,
   berlinDay,
   cardWith,
+  casePhoto,
   isLogged,
   mealsOf,
   photo,
@@ -91,7 +93,11 @@ describe.skipIf(chromiumPath === null)('the meal diary in a browser', { timeout:
   })
 
   test('the tab is closed after the upload, and the meals are there afterwards', async () => {
-    const garner = await startGarner({ env: { GARNER_FAULT: 'vision.before-call:delay=2500' } })
+    const vision = await startFakeVision()
+    vision.hold()
+    const garner = await startGarner({
+      env: { GARNER_VISION_URL: vision.url, GARNER_VISION_MODEL: 'test-model' },
+    })
     const first = await diary(garner.url)
     await pick(first, [
       await photo('a.jpg', `${yesterday} 08:00`),
@@ -99,12 +105,14 @@ describe.skipIf(chromiumPath === null)('the meal diary in a browser', { timeout:
     ])
     await startUpload(first)
     await first.getByText(ALL_UPLOADED).waitFor()
+    await upRow(first, 'a.jpg').getByText('Being described.').waitFor()
     await first.close()
 
     const second = await diary(garner.url)
-    await cardWith(second, 'Being described. Safe to close.').first().waitFor()
-    await second.getByText(/\d meals? (is|are) not counted yet\./).waitFor()
-    await second.getByRole('heading', { name: /photos? on their way/ }).waitFor()
+    await soon(() => cardWith(second, 'Being described. Safe to close.').count()).toBe(2)
+    await second.getByText('2 meals are not counted yet.').waitFor()
+    await second.getByRole('heading', { name: '2 photos on their way' }).waitFor()
+    vision.release()
     await soon(() => second.locator('li.meal.coming').count()).toBe(0)
     expect(await timesOf(second)).toEqual(['08:00', '13:00'])
     await soon(() => second.getByText(/on their way/).count()).toBe(0)
@@ -112,6 +120,7 @@ describe.skipIf(chromiumPath === null)('the meal diary in a browser', { timeout:
       'estimated',
       'estimated',
     ])
+    expect(vision.billed).toBe(2)
   })
 
   test('Stop after this one stops, a dropped connection is told and tried again, a photo can be left out', async () => {
@@ -169,23 +178,35 @@ describe.skipIf(chromiumPath === null)('the meal diary in a browser', { timeout:
     ])
   })
 
-  test('the same photo again is answered as such, and can be logged anyway', async () => {
+  test('the same photo again is answered as such; a copy can be logged anyway, the very same file cannot', async () => {
     const garner = await startGarner()
     const page = await diary(garner.url)
-    const lunch = await photo('lunch.jpg', `${yesterday} 12:31`)
+    const taken = '2026-08-01'
+    const lunch = casePhoto('dup-reencoded/orig.jpg')
+    const copy = casePhoto('dup-reencoded/IMG-20260801-WA0005.jpg')
     await pick(page, [lunch])
     await startUpload(page)
-    await isLogged(page, 'lunch.jpg')
-    await pick(page, [{ ...lunch, name: 'again.jpg' }])
+    await isLogged(page, 'orig.jpg')
+    await pick(page, [{ ...lunch, name: 'again.jpg' }, copy])
+    // Its name has the day and no minute.
+    await upRow(page, copy.name).getByText('No time in this photo. When was it?').waitFor()
+    expect(await page.getByLabel(`Day of ${copy.name}`).inputValue()).toBe(taken)
+    await page.getByLabel(`Time of ${copy.name}`).fill('13:40')
+    await page.getByLabel(`Time of ${copy.name}`).press('Enter')
     await startUpload(page)
-    await upRow(page, 'again.jpg').getByText('Already logged.').waitFor()
-    await upRow(page, 'again.jpg')
-      .getByText(/You have this photo on \w{3} \d+ \w{3} at 12:31\./)
-      .waitFor()
-    expect(await mealsOf(garner, yesterday)).toHaveLength(1)
+    for (const name of ['again.jpg', copy.name]) {
+      await upRow(page, name).getByText('Already logged.').waitFor()
+      await upRow(page, name).getByText('You have this photo on Sat 1 Aug at 13:20.').waitFor()
+    }
+    expect(await mealsOf(garner, taken)).toHaveLength(1)
+    await page.getByRole('button', { name: `Log it anyway: ${copy.name}` }).click()
+    await isLogged(page, copy.name)
+    expect((await mealsOf(garner, taken)).map((meal) => meal.time)).toEqual(['13:20', '13:40'])
     await page.getByRole('button', { name: 'Log it anyway: again.jpg' }).click()
-    await isLogged(page, 'again.jpg')
-    expect(await mealsOf(garner, yesterday)).toHaveLength(2)
+    await upRow(page, 'again.jpg').getByText('it is not logged twice.').waitFor()
+    await page.getByRole('button', { name: 'Leave out again.jpg' }).click()
+    await soon(() => page.locator('li.up').count()).toBe(2)
+    expect(await mealsOf(garner, taken)).toHaveLength(2)
   })
 
   test('when the day’s estimates are used up photos are still logged, and say why they have no words', async () => {

@@ -1,4 +1,5 @@
 /** Photos and meals, as tests of the diary arrange and find them. */
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Locator, Page } from 'playwright-core'
 import { call } from '../system/api.ts'
@@ -40,6 +41,12 @@ export async function photo(name: string, taken: string | null, size = 320): Pro
       ? image
       : image.withExif({ IFD2: { DateTimeOriginal: `${taken.replaceAll('-', ':')}:00` } })
   return { name, mimeType: 'image/jpeg', buffer: await stamped.jpeg({ quality: 90 }).toBuffer() }
+}
+
+/** A file of a case of tests/cases/photos. */
+export function casePhoto(path: string): Picked {
+  const buffer = readFileSync(new URL(`../cases/photos/${path}`, import.meta.url))
+  return { name: path.split('/').at(-1) ?? path, mimeType: 'image/jpeg', buffer }
 }
 
 /** Opens the uploader and picks; resolves when every photo has its row. */

@@ -7,7 +7,7 @@ import { shortDay, timeOf, todayOf } from '../../words/local-day.ts'
 import { useDiary } from '../context.tsx'
 import { mealsPath } from '../place.ts'
 import type { Fate } from './live-row.ts'
-import { doubtOf, hasWhen, isAsking, isEditable, isUnsent, type Row } from './row.ts'
+import { canForce, doubtOf, hasWhen, isAsking, isEditable, isUnsent, type Row } from './row.ts'
 import { fileDateWords, percent, rowWords } from './row-words.ts'
 import type { Part } from './tally.ts'
 import { WhenFields } from './when-fields.tsx'
@@ -185,7 +185,7 @@ function Action({ row, fate, onLeft }: { row: Row; fate: Fate | null; onLeft(): 
       </button>
     )
   }
-  if (upload.is === 'duplicate') {
+  if (canForce(row)) {
     return (
       <button
         type="button"
@@ -226,7 +226,8 @@ function Action({ row, fate, onLeft }: { row: Row; fate: Fate | null; onLeft(): 
       </>
     )
   }
-  if (upload.is === 'failed' || (isUnsent(row) && upload.is !== 'uploading')) return leaveOut
+  if (upload.is === 'duplicate' || upload.is === 'failed' || (isUnsent(row) && upload.is !== 'uploading'))
+    return leaveOut
   return null
 }
 

@@ -86,8 +86,14 @@ export class Batch {
       picked.push({ id: newId(), key: newId(), file, preview: previewOf(file), found })
     }
     if (user !== this.#user) return
-    const { reading, rows } = this.state.get()
-    this.#change({ reading: reading - files.length, rows: [...rows, ...oldestFirst(picked).map(rowOf)] })
+    const { reading, rows, isGoing } = this.state.get()
+    // They join what is going up now; beside a question that is still open, they wait for their own word.
+    const isActive = rows.some((row) => row.upload.is === 'uploading' || isReady(row))
+    this.#change({
+      reading: reading - files.length,
+      rows: [...rows, ...oldestFirst(picked).map(rowOf)],
+      isGoing: isGoing && isActive,
+    })
     void this.#send()
   }
 

@@ -30,7 +30,7 @@ export function rowWords(row: Row, fate: Fate | null, around: Around): RowWords 
     case 'paused':
       return pausedWords(upload, around)
     case 'duplicate':
-      return duplicateWords(upload, around.today)
+      return duplicateWords(upload, { today: around.today, isForced: row.force })
     case 'failed':
       return failedWords(row, upload)
     case 'uploaded':
@@ -68,12 +68,15 @@ function pausedWords(upload: Extract<Row['upload'], { is: 'paused' }>, around: A
   return { strong: 'Garner is busy.', rest: `This one goes up in about ${wait}.` }
 }
 
-function duplicateWords({ of, at }: Extract<Row['upload'], { is: 'duplicate' }>, today: string): RowWords {
-  const on = `on ${shortDay(at.date, today)} at ${at.time}.`
-  return {
-    strong: 'Already logged.',
-    rest: of === 'same-photo' ? `You have this photo ${on}` : `You have another photo of this minute, ${on}`,
-  }
+function duplicateWords(
+  { of, at }: Extract<Row['upload'], { is: 'duplicate' }>,
+  { today, isForced }: { today: string; isForced: boolean },
+): RowWords {
+  const on = `on ${shortDay(at.date, today)} at ${at.time}`
+  const strong = 'Already logged.'
+  if (of === 'same-minute') return { strong, rest: `You have another photo of this minute, ${on}.` }
+  if (!isForced) return { strong, rest: `You have this photo ${on}.` }
+  return { strong, rest: `It is the very same file, which you have ${on}; it is not logged twice.` }
 }
 
 function failedWords(row: Row, upload: Extract<Row['upload'], { is: 'failed' }>): RowWords {

@@ -99,6 +99,11 @@ export function isToUpload(row: Row): boolean {
   return row.upload.is === 'waiting' || row.upload.is === 'uploading' || row.upload.is === 'paused'
 }
 
+/** The person may want it all the same. Once is enough: what is refused even so is the very same file. */
+export function canForce(row: Row): boolean {
+  return row.upload.is === 'duplicate' && !row.force
+}
+
 /** It can be tried again as it is. */
 export function isDropped({ upload }: Row): boolean {
   return upload.is === 'failed' && upload.why.kind === 'dropped'

@@ -70,6 +70,29 @@ describe('the words of a row', () => {
       null,
     ],
     [
+      'Already logged. You have another photo of this minute, on Fri 28 Aug at 19:20.',
+      row({
+        upload: {
+          ...{ is: 'duplicate', of: 'same-minute', mealId: 'm' },
+          at: { date: '2026-08-28', time: '19:20' },
+        },
+      }),
+      null,
+    ],
+    [
+      'Already logged. It is the very same file, which you have on Mon 24 Aug at 12:40; it is not logged twice.',
+      {
+        ...row({
+          upload: {
+            ...{ is: 'duplicate', of: 'same-photo', mealId: 'm' },
+            at: { date: '2026-08-24', time: '12:40' },
+          },
+        }),
+        force: true,
+      },
+      null,
+    ],
+    [
       'Not uploaded. The connection dropped at 40 %.',
       row({ upload: { is: 'failed', why: { kind: 'dropped' }, sent: 40 } }),
       null,

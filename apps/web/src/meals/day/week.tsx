@@ -1,5 +1,5 @@
 import { Link } from '../../ui/location.tsx'
-import { addDays, dayAndLongMonth, longDay, weekdayAndDay } from '../../words/local-day.ts'
+import { addDays, dayAndLongMonth, weekdayAndDay } from '../../words/local-day.ts'
 import { energyWords } from '../amounts.ts'
 import { useDiary } from '../context.tsx'
 import type { Day } from '../contract.ts'
@@ -34,15 +34,15 @@ export function Week(props: { days: Day[] | undefined; from: string; typicalKcal
             className={isEmpty ? 'off' : ''}
             current={date === shown}
             currentAs="date"
-            label={[longDay(date, today), words, total.uncounted > 0 ? 'not all counted yet' : '']
-              .filter(Boolean)
-              .join(', ')}
           >
             <Jar {...fill} isEmpty={isEmpty} />
             <span>
               {weekday} <strong>{number}</strong>
             </span>
-            <span className="num xs">{words || '\u00A0'}</span>
+            <span className="num xs">
+              {words || '\u00A0'}
+              {total.uncounted > 0 && <span className="visually-hidden">, not all counted yet</span>}
+            </span>
           </Link>
         )
       })}
