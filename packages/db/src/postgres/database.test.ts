@@ -381,6 +381,13 @@ describeOnPostgres('openPostgres', () => {
     ])
   })
 
+  test('a role that is not let in: StoreUnavailable', async () => {
+    const stranger = new URL(url)
+    stranger.username = 'nobody_of_that_name'
+    const asking = opened({ url: stranger.href }).read.get('SELECT 1')
+    await expect(asking).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: 'missing' })
+  })
+
   test('where nobody listens: StoreUnavailable', async () => {
     const db = opened({ url: 'postgres://postgres@127.0.0.1:1/nowhere' })
     for (const attempt of [

@@ -10,6 +10,7 @@ import {
 const REASONS: Record<string, UnavailableReason> = {
   '08': 'missing', // connection exception
   '25006': 'readonly', // read-only transaction: a standby that is not the primary any more
+  '28': 'missing', // not let in
   '3D000': 'missing', // no such database
   '40': 'busy', // deadlock or serialization failure, after some more tries
   '53': 'busy', // too many connections, out of memory
