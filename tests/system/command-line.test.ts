@@ -74,7 +74,8 @@ describe('garner check and garner faults', () => {
       expect.arrayContaining([
         ...['submit.before-commit', 'submit.after-commit', 'claim.after-commit', 'fetch.after-response'],
         ...['publish.before-commit', 'publish.after-commit', 'account.read', 'origin.read', 'commit.sync'],
-        'purge.after-queue',
+        ...['purge.after-queue', 'purge.after-photos', 'photo.after-write', 'allowance.reserve'],
+        ...['vision.before-call', 'vision.after-response', 'vision.after-settled'],
       ]),
     )
   })
