@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeFailure } from './failure.ts'
+import { JOBS } from './jobs.ts'
 import { MUTANTS } from './mutants/index.ts'
 import { generate } from './plan/generate.ts'
 import { run } from './run.ts'
@@ -51,7 +52,7 @@ test(`the promises of @garner/jobs hold under ${SEEDS} seeds, and those bring up
   for (let seed = 1; seed <= SEEDS; seed++) {
     const plan = generate(seed)
     const { violation, seen } = await run(plan)
-    if (violation) throw new Error(await describeFailure(plan, violation))
+    if (violation) throw new Error(await describeFailure(JOBS, plan, { violation }))
     for (const one of seen.keys()) seeds.set(one, (seeds.get(one) ?? 0) + 1)
   }
   expect(TROUBLE.filter((one) => (seeds.get(one) ?? 0) < 10)).toEqual([])
@@ -85,7 +86,7 @@ describe('a run', () => {
     let report = await run(generate(seed), mutant.mutation)
     while (!report.violation) report = await run(generate(++seed), mutant.mutation)
     const plan = generate(seed)
-    const text = await describeFailure(plan, report.violation, { mutation: mutant.mutation })
+    const text = await describeFailure(JOBS, plan, { violation: report.violation, mutation: mutant.mutation })
     expect(text).toContain(`seed ${seed} `)
     expect(text).toContain(report.violation.promise)
     const [, commands, faults] = /shrunk to (\d+) and (\d+)/.exec(text)!

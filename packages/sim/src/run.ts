@@ -4,27 +4,15 @@ import { Office } from './actors/office.ts'
 import { type OperatorCommand, operate } from './actors/operator.ts'
 import { Provider } from './actors/provider.ts'
 import { WorkerProcess } from './actors/worker.ts'
-import type { Checker, Final, Violation } from './checks/checker.ts'
+import type { Checker, Final } from './checks/checker.ts'
 import { CHECKERS } from './checks/index.ts'
 import { signaturesOf } from './checks/signature.ts'
 import type { Mutation } from './mutants/mutant.ts'
 import type { Command, Plan } from './plan/plan.ts'
+import type { Report, Violation } from './simulation.ts'
 import { Server } from './store/server.ts'
 import { Machine, WallClock } from './world/machine.ts'
 import { World } from './world/world.ts'
-
-export interface Report {
-  /** The first promise that was broken, or null. */
-  violation: Violation | null
-  trace: string[]
-  /** Events that ran, jobs that were accepted, and claims that it took to end all of them after the healing. */
-  events: number
-  jobs: number
-  claimsToEnd: number
-  msToEnd: number
-  /** What has happened, and how often (`signaturesOf`). */
-  seen: Map<string, number>
-}
 
 /**
  * N: claims of all workers together, made while something was due, from the healing to the last job's end. What takes
@@ -109,11 +97,12 @@ class Run {
     return {
       violation: this.#violation,
       trace: this.#world.trace,
-      events: timeline.ran,
-      jobs: this.#submitted.length,
-      claimsToEnd: this.#claimsToEnd,
       seen: this.#seen,
-      msToEnd: timeline.nowMs - (this.#settledAtMs ?? healAtMs),
+      sums: { jobs: this.#submitted.length, events: timeline.ran },
+      most: {
+        'claims to the end after the healing': this.#claimsToEnd,
+        'ms to the end after the healing': timeline.nowMs - (this.#settledAtMs ?? healAtMs),
+      },
     }
   }
 

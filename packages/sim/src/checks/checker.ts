@@ -37,13 +37,6 @@ export interface NamedChecker {
   make: (view: View) => Checker
 }
 
-/** A promise that was broken. */
-export interface Violation {
-  promise: string
-  story: string
-  atMs: number
-}
-
 /** A claim's name: `job-1@3`. */
 export function claimName(jobId: string, epoch: number): string {
   return `${jobId}@${epoch}`

@@ -1,6 +1,7 @@
 import type { Bounds, JobStore } from '@garner/jobs'
 import type { MemoryTransaction } from '@garner/jobs/memory'
 import type { Plan } from '../plan/plan.ts'
+import type { Mutant as AnyMutant } from '../simulation.ts'
 import type { StoreClock } from '../store/server.ts'
 
 export type Store = JobStore<MemoryTransaction>
@@ -17,11 +18,5 @@ export interface Mutation {
   remembersAccounts?: true
 }
 
-/** A fault put in on purpose: one guard less. It says whether the checkers are any good. */
-export interface Mutant {
-  /** The guard that is missing. */
-  name: string
-  /** Any of these finds it. */
-  promises: string[]
-  mutation: Mutation
-}
+/** One guard less. It says whether the checkers are any good. */
+export type Mutant = AnyMutant<Mutation>

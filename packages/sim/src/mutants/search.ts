@@ -1,7 +1,4 @@
-import type { Violation } from '../checks/checker.ts'
-import { generate } from '../plan/generate.ts'
-import { run } from '../run.ts'
-import type { Mutant } from './mutant.ts'
+import type { AnyPlan, Mutant, Simulation, Violation } from '../simulation.ts'
 
 export interface Found {
   /** The first seed, from 1 on, under which one of the mutant's promises is broken: as many were tried. */
@@ -10,7 +7,11 @@ export interface Found {
 }
 
 /** Tries seeds from 1 on until the mutant is found; null when `seedsMost` do not find it. */
-export async function search({ mutation, promises }: Mutant, seedsMost: number): Promise<Found | null> {
+export async function search<P extends AnyPlan, M>(
+  { generate, run }: Pick<Simulation<P, M>, 'generate' | 'run'>,
+  { mutation, promises }: Mutant<M>,
+  seedsMost: number,
+): Promise<Found | null> {
   for (let seeds = 1; seeds <= seedsMost; seeds++) {
     const { violation } = await run(generate(seeds), mutation)
     if (violation && promises.includes(violation.promise)) return { seeds, violation }
