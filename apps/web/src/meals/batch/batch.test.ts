@@ -124,6 +124,24 @@ describe('picking', () => {
     expect(sent).toEqual([])
   })
 
+  test('a later pick joins what is going up; beside an open question it waits for its own word', async () => {
+    const { batch, pick, sent, holdUploads, idle } = setUp()
+    await pick('lunch.jpg')
+    const letGo = holdUploads()
+    batch.go()
+    await idle()
+    await pick('nothing.jpg', 'early.jpg')
+    letGo()
+    await idle()
+    expect(sent.map((photo) => photo.file.name)).toEqual(['lunch.jpg', 'early.jpg'])
+    await pick('dinner.jpg')
+    await idle()
+    expect(sent).toHaveLength(2)
+    batch.go()
+    await idle()
+    expect(sent[2]?.file.name).toBe('dinner.jpg')
+  })
+
   test('a file over the limit is told at once and never sent', async () => {
     const { batch, file, rowOf, sent, idle } = setUp()
     await batch.pick([file('lunch.jpg', 31 * 1024 * 1024)])

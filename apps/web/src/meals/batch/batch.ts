@@ -7,6 +7,7 @@ import type { PhotoUpload } from '../meals-api.ts'
 import { type FoundTime, type Here, oldestFirst } from './found-time.ts'
 import {
   isDropped,
+  isReady,
   isToUpload,
   isUnsent,
   type Row,
