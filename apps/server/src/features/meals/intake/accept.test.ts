@@ -62,6 +62,13 @@ test('a smaller copy that looks the same is the same photo, and can be logged al
   expect((await diary.send(copy, { date: '2026-01-01', time: '09:00', force: 'true' })).statusCode).toBe(202)
 })
 
+test('a smaller copy in the same minute is the same photo, and not another picture', async () => {
+  const diary = await Diary.open()
+  await diary.send(await plate(1, { px: 320 }), AT)
+  const answer = await diary.send(await plate(1, { px: 160, quality: 60 }), AT)
+  expect([answer.statusCode, answer.json().duplicate]).toEqual([200, 'same-photo'])
+})
+
 test('a look is compared with what was logged from a month before the batch on', async () => {
   const diary = await Diary.open()
   await diary.send(await plate(1, { px: 320 }), { date: '2025-11-20', time: '13:37' })
@@ -141,6 +148,7 @@ test('over the bound: 429, counted, nothing stored; a repeat is still told first
   const full = await diary.send(3, other('10:03'))
   expect([full.statusCode, full.headers['retry-after'], full.json().type]).toEqual([429, '2', 'queue-full'])
   expect((await diary.send(1, other('10:01'))).statusCode).toBe(200)
+  expect((await diary.send(4, other('10:02'))).json()).toMatchObject({ duplicate: 'same-minute', pending: 2 })
   expect([diary.blobs().length, await diary.count('photo_entries'), await diary.count('jobs')]).toEqual([
     2, 2, 2,
   ])

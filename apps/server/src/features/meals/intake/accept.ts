@@ -78,12 +78,21 @@ export class Acceptance {
     const { db } = this.#deps
     const known = photo.operation && (await replay(db.read, photo.operation))
     if (known) return known
-    const repeat = await this.#asRepeat(photo, null)
-    if (repeat) return repeat
+    const twin = await findDuplicate(db.read, arrivalOf(photo, null))
+    if (twin?.duplicate === 'same-photo') {
+      const repeat = await this.#asRepeat(photo, null)
+      if (repeat) return repeat
+    }
+    // Of the same minute: a repeat either way, and only its look says of which kind. Told before the bound is looked at.
+    const picture = twin?.duplicate === 'same-minute' ? await photo.normalise() : null
+    if (picture) {
+      const repeat = await this.#asRepeat(photo, picture.look)
+      if (repeat) return repeat
+    }
     await this.#assertRoom(photo.userId)
     this.#count(photo.userId, 1)
     try {
-      return await this.#take(photo, await photo.normalise())
+      return await this.#take(photo, picture ?? (await photo.normalise()))
     } finally {
       this.#count(photo.userId, -1)
     }
