@@ -9,6 +9,7 @@ import type { Metrics } from './features/operations/metrics.ts'
 import { type ListPage, pageCodec } from './features/reading/list-page.ts'
 import { ListReads } from './features/reading/list-reads.ts'
 import type { People } from './features/reading/people.ts'
+import { Replica } from './features/reading/replica.ts'
 import { Stamps } from './features/reading/stamps.ts'
 
 /**
@@ -88,7 +89,15 @@ export function createCachedLists(options: CachedListsOptions): CachedLists {
   const pages = new Cache<ListPage>({ ...common, ...kept, codec: pageCodec(secret) })
   const direct = new Cache<Uint8Array>({ ...common, ...NOT_KEPT, codec: bytesCodec })
   const lists = new ListReads({
-    ...{ read: db.read, replica: replica?.read, people, clock, around, pages, direct },
+    ...{
+      read: db.read,
+      replica: replica && new Replica(replica.read, clock),
+      people,
+      clock,
+      around,
+      pages,
+      direct,
+    },
     ...{ stamps: new Stamps({ read: db.read, changes: options.changes }), waitMs: config.readWaitMs },
     onOrigin: () => {
       metrics.originRead()

@@ -18,6 +18,8 @@ import { TABLES } from './tables.ts'
  * the requests behind it pile up. 10 connections: more than two cores of a server can work on at once.
  */
 const ANSWERING = { connectMs: 2_000, statementMs: 5_000, connections: 10 }
+/** A replica that is slow or gone is given up soon: whoever waits for a list can still be answered by the primary. */
+const FOLLOWING = { connectMs: 500, statementMs: 1_000, connections: 10 }
 /** 10 min: an index over a large table takes its time, and so does waiting for another process that makes it. */
 const MIGRATING = { connectMs: 10_000, statementMs: 600_000, connections: 2 }
 
@@ -40,7 +42,7 @@ export const postgres: Backend = {
   },
   openForMigrations: (config, clock) => opened(primaryOf(config), clock, MIGRATING),
   openReplica: ({ replicaUrl }, clock) =>
-    replicaUrl === null ? undefined : opened(replicaUrl, clock, ANSWERING),
+    replicaUrl === null ? undefined : opened(replicaUrl, clock, FOLLOWING),
   createJobs: (db, { clock, isAhead, bounds }) =>
     createPostgresStore({
       db: asPostgres(db),

@@ -2,10 +2,11 @@ import type { Answer, Cache, LoadContext, Loaded } from '@garner/cache'
 import type { Around, Clock, Queryable } from '@garner/db'
 import { type FirstLinks, readFirstPage } from './first-page.ts'
 import { Answers, type ListPage } from './list-page.ts'
-import { stampOf, standingOf, versionIn } from './lists.ts'
+import { stampOf, versionIn } from './lists.ts'
 import { OwnWrites } from './own-writes.ts'
 import type { People } from './people.ts'
 import { listBookmarks, type Page } from './queries.ts'
+import type { Replica } from './replica.ts'
 import type { Stamps } from './stamps.ts'
 
 /**
@@ -26,7 +27,7 @@ export interface ListReadsOptions {
   /** The primary's read side. */
   read: Queryable
   /** A copy that may lag behind; asked first where there is one. */
-  replica?: Queryable | undefined
+  replica?: Replica | undefined
   people: People
   clock: Clock
   around: Around
@@ -174,9 +175,7 @@ export class ListReads {
     const { around, replica, read: primary, onOrigin } = this.#options
     return around('origin.read', async () => {
       onOrigin()
-      if (!replica) return read(primary)
-      const isBehind = minVersion > 0 && stampOf(await standingOf(replica, group)) < minVersion
-      return read(isBehind ? primary : replica)
+      return (await replica?.read({ group, minStamp: minVersion }, read)) ?? read(primary)
     })
   }
 
