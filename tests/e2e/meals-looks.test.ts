@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === null)(
       await toMeals(visit.page, yesterday)
       return {
         page: visit.page,
-        quiet: () => expectQuietConsole(visit, /status of (401|409|415)|ERR_FAILED/),
+        quiet: () => expectQuietConsole(visit, /status of (401|409|415)|ERR_CONNECTION_RESET/),
       }
     }
 
