@@ -19,6 +19,9 @@ export function rows<R = Record<string, unknown>>(
   }
 }
 
+/** Leases of running servers: they come and go by themselves. */
+const LEASES = ['origin_grants']
+
 /** Rows of everything that a save, an edit or a sign-up may leave behind, by table. */
 export function census(dataDir: string): Record<string, number> {
   const tables = rows<{ name: string }>(
@@ -26,10 +29,12 @@ export function census(dataDir: string): Record<string, number> {
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
   )
   return Object.fromEntries(
-    tables.map(({ name }) => [
-      name,
-      rows<{ n: number }>(dataDir, `SELECT count(*) AS n FROM "${name}"`)[0]?.n ?? 0,
-    ]),
+    tables
+      .filter(({ name }) => !LEASES.includes(name))
+      .map(({ name }) => [
+        name,
+        rows<{ n: number }>(dataDir, `SELECT count(*) AS n FROM "${name}"`)[0]?.n ?? 0,
+      ]),
   )
 }
 

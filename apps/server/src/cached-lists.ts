@@ -52,6 +52,8 @@ const BUDGET = 'list-reads'
 /** A list is read in milliseconds; at 2 s the database is stuck. Half a second more for a load to end when told to. */
 const LOAD_MS = 2_000
 const LOAD_MAX_MS = LOAD_MS + 500
+/** Open pages look every 15 s. Where none is open, nothing is written to the disk once a second for a share. */
+const IDLE_MS = 30_000
 /** About 600 first pages of 200 links, or 2,400 of 50. */
 const MEMORY_MAX_BYTES = 64 * 1024 * 1024
 
@@ -72,6 +74,7 @@ export function createCachedLists(options: CachedListsOptions): CachedLists {
       concurrency: config.originConcurrency,
       loadMaxMs: LOAD_MAX_MS,
     },
+    idleMs: IDLE_MS,
     onFault: (error) => {
       const { name, code } = error as { name?: string; code?: string }
       logger.warn({ error: name, code }, 'the share of the origin budget was not renewed')

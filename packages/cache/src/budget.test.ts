@@ -110,6 +110,24 @@ describe('a share', () => {
     expect(budget.counters().rate).toBe(1)
   })
 
+  test('is let run out where nobody reads, and is there again for the first who does', async () => {
+    const scene = new Scene()
+    const budget = await scene.running({ idleMs: 10_000 })
+    await scene.demand(budget, 1)
+    await scene.pass(15_000)
+    const asks = scene.asks.length
+    expect(budget.counters().rate).toBe(0)
+    await scene.pass(3_600_000)
+    expect(scene.asks.length).toBe(asks)
+    const first = budget.enter({ rank: 'read', untilMs: scene.clock.monotonicMs() + 250 })
+    await scene.pass(0)
+    await first.admitted
+    expect(scene.asks.length).toBe(asks + 1)
+    budget.end()
+    await scene.pass(5_000)
+    expect(scene.asks.length).toBeGreaterThan(asks + 4)
+  })
+
   test('for a burst of misses is asked for once, not once per miss', async () => {
     const scene = new Scene()
     const budget = await scene.running()

@@ -25,6 +25,11 @@ export interface OriginBudgetOptions {
    * The most origin reads that wait at once; default 256, of which a budget of 100/s serves 25 within a wait of 250 ms.
    */
   waitersMax?: number
+  /**
+   * After so long without a read the share is let run out: an instance that nobody reads from writes nothing to the
+   * database, and its first read waits for one look at the ledger. Default: never.
+   */
+  idleMs?: number
   /** Why the ledger could not be asked, each time. Without a share everything is refused, so it is worth a log line. */
   onFault?: (error: unknown) => void
 }
@@ -59,7 +64,7 @@ export class OriginBudget {
 
   /** Errors: RangeError for a capacity that is not whole numbers of 1 or more. */
   constructor(options: OriginBudgetOptions) {
-    const { clock, waitersMax = 256, onFault = () => {} } = options
+    const { clock, waitersMax = 256, idleMs = Number.POSITIVE_INFINITY, onFault = () => {} } = options
     for (const [name, value] of Object.entries(options.capacity))
       if (!Number.isSafeInteger(value) || value < 1)
         throw new RangeError(`capacity.${name}=${value}: expected a whole number, 1 or more`)
@@ -79,6 +84,7 @@ export class OriginBudget {
     this.#renewal = new Renewal({
       ...options,
       ...common,
+      idleMs,
       waitingOwn: () => this.#gate.waitingOwn,
       onChange: () => this.#gate.reconsider(),
       onFault,

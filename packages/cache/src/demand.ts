@@ -10,10 +10,13 @@ export class Demand {
   readonly #asked = new Array<number>(BUCKETS).fill(0)
   readonly #most = new Array<number>(BUCKETS).fill(0)
   #bucket = 0
+  /** When a read was asked for last, by the caller's clock. */
+  lastMs = Number.NEGATIVE_INFINITY
 
   /** One more is asked for, with `atOnce` under way or waiting, itself included. */
   add(nowMs: number, atOnce: number): void {
     this.#turn(nowMs)
+    this.lastMs = nowMs
     const at = this.#bucket % BUCKETS
     this.#asked[at]!++
     this.#most[at] = Math.max(this.#most[at]!, atOnce)

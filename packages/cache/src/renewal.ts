@@ -17,6 +17,8 @@ export interface RenewalOptions {
   now: () => Now
   /** 0 ≤ n < 1. */
   random: () => number
+  /** After so long without a read the share is not kept alive until the next one comes. */
+  idleMs: number
   /** How many own saves wait now. */
   waitingOwn: () => number
   /** Told after every look at the ledger, successful or not. */
@@ -33,6 +35,8 @@ const OWED_MS = 240
 const NUDGE_MS = 100
 /** A smaller share that reads under way still exceed is confirmed once they have ended. */
 const CONFIRM_MS = 100
+/** While nobody reads: whoever comes wakes the renewal, so this is only the longest sleep that a timer can take. */
+const IDLE_SLEEP_MS = 86_400_000
 /** An ask that takes longer has failed; at a third of the lease there is time for two more. */
 const ASK_MS = 1_000
 /** A ledger that hangs is not given more and more to do. */
@@ -57,6 +61,7 @@ export class Renewal {
   #isNudged = false
   #failuresInRow = 0
   #hasLeft = false
+  #startedMs = Number.POSITIVE_INFINITY
   readonly #counters = { renewals: 0, failures: 0 }
 
   constructor(options: RenewalOptions) {
@@ -97,7 +102,11 @@ export class Renewal {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) await this.#sleep(await this.step(), signal)
+    this.#startedMs = this.#options.clock.monotonicMs()
+    while (!signal.aborted) {
+      const waitMs = await this.step()
+      await this.#sleep(this.#isIdle() ? IDLE_SLEEP_MS : waitMs, signal)
+    }
     await this.#leave()
   }
 
@@ -167,6 +176,13 @@ export class Renewal {
     this.#counters.failures++
     this.#failuresInRow++
     return this.#spread(Math.min(RENEW_MS, OWED_MS * this.#failuresInRow))
+  }
+
+  /** Not while the ledger fails: then the asks go on until it is back. */
+  #isIdle(): boolean {
+    const { clock, demand, idleMs } = this.#options
+    const sinceMs = Math.max(this.#startedMs, demand.lastMs)
+    return this.#failuresInRow === 0 && clock.monotonicMs() - sinceMs >= idleMs
   }
 
   #spread(ms: number): number {

@@ -84,6 +84,8 @@ export class Harness {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'garner-harness-'))
   #processes = 0
   #made = 0
+  /** For processes that are made from now on: a copy of the database that they read lists from. */
+  replica: Database | undefined
   web!: Process
   app!: App
 
@@ -134,6 +136,7 @@ export class Harness {
       logger: pino({ level: 'error' }, stream),
       fetchPage: this.site.fetchPage,
       shared: this.#options.shared,
+      replica: this.replica,
       changeCount: this.#options.isToldOnly ? { now: () => null } : undefined,
       vision: this.#options.vision,
       pictures: this.#options.pictures,

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { createMemoryEntries } from '@garner/cache/memory'
 import { ManualClock } from '@garner/db'
+import { openSqlite } from '@garner/db/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { App } from '../../http.ts'
 import { Harness, type HarnessOptions } from '../../testing/harness.ts'
@@ -158,6 +160,25 @@ describe('what is changed', () => {
     expect(await items({}, 'bob')).toBe(1)
     const early = await read('', { app: other, headers: { 'x-garner-min-version': '9' } })
     expect([early.statusCode, early.headers['retry-after']]).toEqual([503, '1'])
+  })
+
+  test('is read from a replica, and from the primary by those for whom the replica is too far behind', async () => {
+    const path = file()
+    await open({ path, isToldOnly: true })
+    await garner.save(page(1))
+    const behind = `${path}.behind`
+    const copying = new DatabaseSync(path)
+    copying.exec(`VACUUM INTO '${behind}'`)
+    copying.close()
+    garner.replica = openSqlite({ path: behind, clock: garner.clock })
+    onTestFinished(() => garner.replica!.close())
+    const saved = await garner.ask('POST', '/api/bookmarks', { body: { url: page(2) } })
+    const other = await second()
+    const items = async (headers = {}) => (await read('', { app: other, headers })).json().items.length
+    expect(await items()).toBe(1)
+    const headers = { 'x-garner-min-version': String(saved.headers['x-garner-version']) }
+    expect(await items(headers)).toBe(2)
+    expect(await items()).toBe(2)
   })
 
   test('elsewhere is heard of through the shared cache', async () => {
