@@ -48,6 +48,9 @@ describe.skipIf(chromiumPath === null)(
         const items = [item('Rice', 300, 900 + ((back * 137) % 700)), item('Beans', 200, 600)]
         await written(garner, { date: berlinDay(-back), time: '12:00', description: LONG, items })
       }
+    }
+
+    async function aims(garner: { url: string }): Promise<void> {
       const goals = { energy_kcal: 2100, protein_g: 95, carbohydrate_g: 240, fat_g: 70, fiber_g: 30 }
       const body = {
         goals: Object.fromEntries(
@@ -72,6 +75,7 @@ describe.skipIf(chromiumPath === null)(
       const garner = await startGarner({
         env: { GARNER_VISION_URL: vision.url, GARNER_VISION_MODEL: 'test-model', GARNER_AI_DAILY_LIMIT: '4' },
       })
+      await aims(garner)
       const { page, quiet } = await diary(garner.url)
       await page.getByRole('heading', { name: 'Nothing logged on this day' }).waitFor()
       await lookAt(page, 'meals-empty', { isScreen: true })

@@ -228,6 +228,27 @@ describe.skipIf(chromiumPath === null)('the meal diary in a browser', { timeout:
     await soon(() => page.getByText('Photo meal').count()).toBe(0)
   })
 
+  test('a photo whose estimate could not be used can be estimated again; its place in the day stays', async () => {
+    const vision = await startFakeVision()
+    vision.setMode('refusal')
+    const garner = await startGarner({
+      env: { GARNER_VISION_URL: vision.url, GARNER_VISION_MODEL: 'test-model' },
+    })
+    const page = await diary(garner.url)
+    await pick(page, [await photo('a.jpg', `${yesterday} 08:00`)])
+    await startUpload(page)
+    await upRow(page, 'a.jpg').getByText('Logged with photo and time.').waitFor()
+    await page.locator('footer').getByRole('button', { name: 'Close' }).click()
+    const bare = cardWith(page, 'Photo meal — description pending')
+    await bare.getByText('The estimate’s answer could not be used. Nothing was counted.').waitFor()
+    vision.setMode('ok')
+    await bare.getByRole('button', { name: 'Estimate now' }).click()
+    await page.locator('li.meal .tag').getByText('estimated').waitFor()
+    expect(await timesOf(page)).toEqual(['08:00'])
+    await page.getByRole('heading', { name: '48 of 50 estimates left today' }).waitFor()
+    expect(vision.billed).toBe(2)
+  })
+
   test('grams rescale from the estimate, a typed amount stays until it is recalculated, the total is the sum', async () => {
     const garner = await startGarner()
     await written(garner, { date: yesterday, time: '12:31', description: 'Feta bread', items: [FETA, BREAD] })

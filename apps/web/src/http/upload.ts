@@ -66,8 +66,9 @@ export class Uploader {
       alive.abort()
     }
     const { status } = request
-    this.#events.onReached(status !== 0)
+    // One dropped upload does not say that nobody is there: whoever sends it asks again with something small.
     if (status === 0) throw new Failure(0, {})
+    this.#events.onReached(true)
     const body = bodyOf(request.responseText)
     if (status >= 200 && status < 300) return body as T
     if (status === 401) this.#events.onSignedOut()

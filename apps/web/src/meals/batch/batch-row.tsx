@@ -25,7 +25,7 @@ export function BatchRow(props: {
   const nowMs = useNow(row.upload.is === 'paused' ? 1_000 : 60_000)
   const words = rowWords(row, fate, { today, unit, pending: props.pending, nowMs })
   const tone = toneOf(row, fate, part)
-  const band = part === 'question' || row.upload.is === 'duplicate' ? 'ask' : part === 'undone' ? 'fail' : ''
+  const band = part === 'question' ? 'ask' : part === 'undone' ? 'fail' : ''
   return (
     <li className={`up ${band}`} data-part={part}>
       <Thumb row={row} />

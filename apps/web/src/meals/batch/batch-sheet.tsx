@@ -13,7 +13,7 @@ import { mealIn, useAllowance } from '../queries.ts'
 import { BatchRow } from './batch-row.tsx'
 import { Drop } from './drop.tsx'
 import { fateOf } from './live-row.ts'
-import { isDropped, isUnsent } from './row.ts'
+import { isDropped, isToUpload, isUnsent } from './row.ts'
 import { shiftable } from './rows.ts'
 import { Shift } from './shift.tsx'
 import { headline, needsYou, partOf, tallyOf } from './tally.ts'
@@ -134,7 +134,7 @@ export function BatchSheet({ pending, onClose }: { pending: Pending | undefined;
       </ul>
       {rows.length > 0 && (
         <footer className="sheet-foot">
-          <Estimates needed={tally.toUpload} />
+          <Estimates needed={rows.filter(isToUpload).length} />
           {isGoing && isUploading && unsent > 1 && (
             <button type="button" className="btn quiet" onClick={() => batch.stop()}>
               Stop after this one

@@ -64,7 +64,7 @@ function setUp(answer: Answer = accepted) {
     findTime: async (file) => times[file.name] ?? NOTHING,
     previewOf: (file) => `blob:${file.name}`,
     dropPreview: (url) => void dropped.push(url),
-    onUploaded: () => {},
+    onEnded: () => {},
     upload: async (photo) => {
       sent.push(photo)
       photo.onProgress(40)

@@ -39,8 +39,8 @@ export interface BatchTools {
   findTime(file: File, here: Here): Promise<FoundTime>
   previewOf(file: File): string | null
   dropPreview(url: string): void
-  /** The server has answered about a photo: look at what it has now. */
-  onUploaded(): void
+  /** An upload has ended, one way or the other: look at what the server has now, if it is there at all. */
+  onEnded(): void
 }
 
 /**
@@ -218,13 +218,14 @@ export class Batch {
         },
       })
       this.#set(row.id, afterAnswer(answer))
-      this.#tools.onUploaded()
+      this.#tools.onEnded()
       return { is: 'done' }
     } catch (error) {
       const failure = failureOf(error)
       if (failure.isBusy) return { is: 'held', failure }
       if (failure.isUnreachable) {
         this.#set(row.id, { is: 'failed', why: { kind: 'dropped' }, sent })
+        this.#tools.onEnded()
         return { is: 'dropped' }
       }
       this.#set(row.id, { is: 'failed', why: refusalOf(failure, row.file.size), sent })

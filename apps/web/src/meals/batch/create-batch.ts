@@ -19,6 +19,6 @@ export function createBatch(browser: Browser, api: MealsApi, queries: QueryClien
     upload: (photo) => api.upload(photo),
     previewOf: (file) => (SHOWN.test(file.type) ? URL.createObjectURL(file) : null),
     dropPreview: (url) => URL.revokeObjectURL(url),
-    onUploaded: () => lookAtDiary(queries, ['photo', 'allowance']),
+    onEnded: () => lookAtDiary(queries, ['photo', 'allowance']),
   })
 }

@@ -12,9 +12,8 @@ export function partOf(row: Row, fate: Fate | null): Part {
     return fate.is === 'logged' || fate.is === 'placeholder' ? 'logged' : 'coming'
   }
   if (upload.is === 'uploading') return 'uploading'
-  if (upload.is === 'duplicate') return 'undone'
   if (upload.is === 'failed') return 'undone'
-  return isAsking(row) ? 'question' : 'todo'
+  return upload.is === 'duplicate' || isAsking(row) ? 'question' : 'todo'
 }
 
 export type Tally = Record<Part, number> & { all: number; needYou: number; toUpload: number }
@@ -26,7 +25,7 @@ export function tallyOf(parts: readonly Part[]): Tally {
     ...tally,
     all: parts.length,
     needYou: tally.question + tally.undone,
-    toUpload: tally.uploading + tally.todo + tally.question,
+    toUpload: tally.uploading + tally.todo,
   }
 }
 

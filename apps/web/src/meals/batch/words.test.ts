@@ -161,11 +161,16 @@ describe('what became of an uploaded photo', () => {
 test('the batch in one line, and who needs its person', () => {
   const parts = ['logged', 'logged', 'coming', 'uploading', 'todo', 'question', 'undone', 'undone'] as const
   const tally = tallyOf(parts)
-  expect(headline(tally)).toBe('8 photos, 3 still to upload')
+  expect(headline(tally)).toBe('8 photos, 2 still to upload')
   expect(tally.needYou).toBe(3)
   expect(tallyWords(tally)).toBe('2 logged, 1 on their way, 1 uploading, 1 waiting, 1 question, 2 not done')
   expect(parts.filter(needsYou)).toHaveLength(3)
   expect(headline(tallyOf(['logged']))).toBe('1 photo')
   expect(partOf(row({ found: { ...FOUND, taken: null } }), null)).toBe('question')
   expect(partOf(row(), { is: 'dead' })).toBe('undone')
+  const upload: UploadState = {
+    ...{ is: 'duplicate', of: 'same-photo', mealId: 'm' },
+    at: { date: '2026-08-24', time: '12:40' },
+  }
+  expect(partOf(row({ upload }), null)).toBe('question')
 })

@@ -71,11 +71,11 @@ function typicalOther(days: readonly Day[], nutrient: Nutrient): number {
   return known[Math.floor(known.length / 2)] ?? 0
 }
 
-/** Three equal steps of 1, 2, 2.5 or 5 times a power of ten, so that the lines stand at round numbers. */
+/** Three equal steps of a round number, so that the lines stand where one can read them. */
 export function roundTop(highest: number): number {
   const step = Math.max(highest, 1) / 3
   const power = 10 ** Math.floor(Math.log10(step))
-  const nice = [1, 2, 2.5, 5, 10].find((factor) => factor * power >= step - 1e-9) ?? 10
+  const nice = [1, 1.5, 2, 2.5, 3, 4, 5, 10].find((factor) => factor * power >= step - 1e-9) ?? 10
   return nice * power * 3
 }
 

@@ -12,7 +12,7 @@ export function ConflictPart(props: { draft: MealDraft; current: Meal; onTakeOth
   const { draft, current } = props
   const { today, unit } = useDiary()
   const mine = writtenIn(draft)
-  const energyOf = (kcal: number | null) => (kcal === null ? 'not counted' : energyWords(kcal, unit))
+  const energyOf = (kcal: number | null) => (kcal === null ? 'Not counted.' : energyWords(kcal, unit))
   return (
     <section className="conflict" aria-label="Two versions of this meal">
       <p className="state warn" role="status">

@@ -218,14 +218,16 @@ function MealForm(props: { meal: Meal | null; titleId: string; onClose(): void }
         >
           Cancel
         </button>
-        <button
-          type="submit"
-          form={`${id}-form`}
-          className="btn primary"
-          aria-disabled={isSaving || undefined}
-        >
-          {draft.conflict ? 'Save my draft' : 'Save'}
-        </button>
+        {!draft.conflict && (
+          <button
+            type="submit"
+            form={`${id}-form`}
+            className="btn primary"
+            aria-disabled={isSaving || undefined}
+          >
+            Save
+          </button>
+        )}
       </footer>
       {isDeleting && meal && (
         <DeleteMeal
