@@ -17,7 +17,7 @@ export function MealCard({ meal }: { meal: Meal }) {
   if (meal.is_estimating && isPlaceholder(meal))
     return <Coming date={meal.date} time={meal.time} photoUrl={meal.photo_url} to={to} />
   return (
-    <Moment meal={meal} kind={energy === null ? 'bare' : ''} to={to}>
+    <Moment meal={meal} kind={energy === null ? 'uncounted' : ''} to={to}>
       <h3 dir="auto">{meal.description || PENDING_DESCRIPTION}</h3>
       {isPlaceholder(meal) ? (
         <Placeholder meal={meal} />
