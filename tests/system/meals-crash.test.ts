@@ -129,7 +129,7 @@ test('twenty photos, the server killed at each of its seams: each is accepted on
   ).toEqual([...new Set(ids)].sort())
   expect([ids.length, fake.billed, allowance(dataDir).used]).toEqual([PHOTOS, PHOTOS, PHOTOS])
   await sweptAtStart(dataDir, env, ids.map((id) => `alice/${id}`).sort())
-}, 120_000)
+}, 240_000)
 
 describe('twenty photos, the worker killed at each of its seams', () => {
   test.each([
@@ -164,7 +164,7 @@ describe('twenty photos, the worker killed at each of its seams', () => {
       expect(rows(dataDir, "SELECT id FROM jobs WHERE state IN ('ready', 'running', 'dead')")).toEqual([])
       expect(rows(dataDir, 'PRAGMA foreign_key_check')).toEqual([])
     },
-    120_000,
+    240_000,
   )
 })
 
@@ -185,7 +185,7 @@ test('upl-durable-202: 202, then killed at once: each of twenty photos is a meal
     const photo = await fetch(`${server.url}/api/photos/${id}`, { headers: { 'x-demo-user': 'alice' } })
     expect([photo.status, photo.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
   }
-}, 120_000)
+}, 240_000)
 
 test('a vision model that fails for ever with 500: 60 calls, 20 placeholders, the allowance back at 0', async () => {
   const { fake, env, dataDir } = await setUp()
@@ -199,7 +199,7 @@ test('a vision model that fails for ever with 500: 60 calls, 20 placeholders, th
     meals(dataDir).filter(({ description }) => description === 'Photo meal — description pending'),
   ).toHaveLength(20)
   expect(allowance(dataDir)).toEqual({ used: 0, reserved: 0, unknown: 0 })
-}, 120_000)
+}, 240_000)
 
 test('a save that fails six times: one call, one use, dead with its photo; the repair is not billed', async () => {
   const { fake, env, dataDir } = await setUp()
@@ -229,4 +229,4 @@ test('a save that fails six times: one call, one use, dead with its photo; the r
     1,
     [{ id, estimate: 'estimated' }],
   ])
-}, 120_000)
+}, 240_000)

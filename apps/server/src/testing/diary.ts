@@ -19,7 +19,7 @@ export class Diary {
     const fault = options.fault === undefined ? {} : { GARNER_FAULT: options.fault }
     diary.harness = await Harness.open({
       ...options,
-      ...{ vision: diary.vision, pictures: picturesHere(), env: { ...fault, ...env } },
+      ...{ vision: diary.vision, pictures: options.pictures ?? picturesHere(), env: { ...fault, ...env } },
     })
     return diary
   }

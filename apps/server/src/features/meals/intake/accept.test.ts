@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Diary } from '../../../testing/diary.ts'
-import { plate } from '../../../testing/photos.ts'
+import { picturesHere, plate } from '../../../testing/photos.ts'
+import type { Pictures } from '../photo/index.ts'
 
 const AT = { date: '2025-12-31', time: '13:37' }
 const other = (time: string) => ({ date: '2025-12-31', time })
@@ -229,11 +230,13 @@ test('a commit that fails: 503, nothing is there; one that landed and was report
 })
 
 test('who was turned away while the photo came in gets 403, and nothing of it stays', async () => {
-  const diary = await Diary.open()
-  const { db } = diary.harness.web
-  const asked = diary.send(1, AT)
-  await db.transaction((tx) => tx.run("UPDATE users SET status = 'rejected' WHERE id = 'alice'"))
-  expect((await asked).statusCode).toBe(403)
+  const here = picturesHere()
+  const normalise: Pictures['normalise'] = async (...picture) => {
+    await diary.harness.ask('POST', '/api/admin/users/alice/reject', { as: 'admin' })
+    return here.normalise(...picture)
+  }
+  const diary = await Diary.open({ pictures: { ...here, normalise } })
+  expect((await diary.send(1, AT)).statusCode).toBe(403)
   expect([diary.blobs(), diary.left(), await diary.count('photo_entries')]).toEqual([[], [], 0])
 })
 
