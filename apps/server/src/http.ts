@@ -260,7 +260,9 @@ function knownProblem(error: FastifyError): HttpProblem {
   }
   if (error instanceof StoreUnavailable) {
     return unavailable(
-      'The database cannot be used right now; nothing was saved. Try again in a moment.',
+      error.reason === 'unanswered'
+        ? 'The connection to the database was lost, and it is not known whether this was saved. Look again in a moment.'
+        : 'The database cannot be used right now; nothing was saved. Try again in a moment.',
       2_000,
     )
   }
