@@ -5,7 +5,7 @@ import { failureOf } from '../http/failure.ts'
 import { retryDelayMs } from '../http/retry.ts'
 import { useStore } from '../store.ts'
 import { useNow } from '../ui/countdown.tsx'
-import { addDays, todayOf } from '../words/local-day.ts'
+import { addDays, daysBetween, todayOf } from '../words/local-day.ts'
 import type { Day, Goals, Meal } from './contract.ts'
 import { TREND_DAYS } from './day/trend.ts'
 
@@ -49,8 +49,7 @@ function useRetry() {
 
 /** The seven days that a day stands among: counted back from today, so that they do not move as one steps through them. */
 export function weekOf(day: string, today: string): { from: string; to: string } {
-  const back = Math.round((Date.parse(`${today}T00:00:00Z`) - Date.parse(`${day}T00:00:00Z`)) / 86_400_000)
-  const to = addDays(today, -7 * Math.floor(back / 7))
+  const to = addDays(today, -7 * Math.floor(daysBetween(day, today) / 7))
   return { from: addDays(to, -6), to }
 }
 

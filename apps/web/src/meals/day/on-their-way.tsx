@@ -30,7 +30,9 @@ export function OnTheirWay({ pending, onShow }: { pending: Pending | undefined; 
     <section className="card pad way" aria-labelledby="way">
       <div className="head-row">
         <h2 id="way">
-          {onTheWay > 0 ? `${count(onTheWay, 'photo', 'photos')} on their way` : 'Not everything was saved'}
+          {onTheWay > 0
+            ? count(onTheWay, 'photo on its way', 'photos on their way')
+            : 'Not everything was saved'}
         </h2>
         {onTheWay > 0 && (
           <button type="button" className="btn tight quiet" onClick={show}>
