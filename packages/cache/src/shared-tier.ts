@@ -57,7 +57,7 @@ export class SharedTier {
   /** null: it is as if there were no shared cache. */
   look(address: string, request: LookRequest): Promise<Look | null> {
     if (this.#telling.has(address) || this.#owed.has(address)) return this.#lookAfter(address, request)
-    return this.#call((entries) => entries.look(address, request))
+    return this.#look(address, request)
   }
 
   store(address: string, request: StoreRequest): Promise<'stored' | 'overtaken' | null> {
@@ -123,9 +123,17 @@ export class SharedTier {
   async #lookAfter(address: string, request: LookRequest): Promise<Look | null> {
     // Again and again: while one is awaited, another may begin.
     while (this.#telling.has(address)) await this.#telling.get(address)
-    if (!this.#owed.has(address)) return this.#call((entries) => entries.look(address, request))
+    if (!this.#owed.has(address)) return this.#look(address, request)
     void this.#pay()
     return null
+  }
+
+  /** A look that took too long may have taken the fill lease: the others would wait for one who fills without it. */
+  #look(address: string, request: LookRequest): Promise<Look | null> {
+    return this.#call(
+      (entries) => entries.look(address, request),
+      ({ fill }) => void (fill === 'yours' && this.release(address, request.token)),
+    )
   }
 
   #hear(news: News): void {
@@ -133,7 +141,11 @@ export class SharedTier {
     for (const wake of [...(this.#waiting.get(news.address) ?? [])]) wake()
   }
 
-  #call<T>(make: (entries: SharedEntries) => Promise<T>): Promise<T | null> {
+  /** @param tooLate is told of an answer that came after its time; the caller has gone on without it */
+  #call<T>(
+    make: (entries: SharedEntries) => Promise<T>,
+    tooLate: (answer: T) => void = () => {},
+  ): Promise<T | null> {
     const { clock, deadlines, entries, timeoutMs } = this.#options
     if (!this.#breaker.lets(clock.monotonicMs())) {
       this.#counters.skipped++
@@ -155,7 +167,7 @@ export class SharedTier {
         resolve(null)
       })
       make(entries).then((answer) => {
-        if (deadline.due === null) return
+        if (deadline.due === null) return tooLate(answer)
         deadline.due = null
         this.#breaker.succeeded()
         if (this.#owed.size > 0) void this.#pay()

@@ -217,6 +217,28 @@ describe('a fleet with a shared cache', () => {
     expect(readers.map((one) => one.answer?.body)).toEqual(['nothing', 'nothing'])
   })
 
+  test('a look that came too late gives back the fill lease that it took: others do not wait for nobody', async () => {
+    const place = new Place()
+    const { entries, hold } = held(place, 'look')
+    const letGo = hold('answer')
+    const [slow] = await place.fleet(1, { shared: entries })
+    const [other] = await place.fleet(1)
+    const reader = place.read(slow!)
+    await place.pass(75)
+    expect(place.loads).toHaveLength(1)
+    place.loads[0]!.answer('without the shared cache', 1)
+    await place.settle()
+    expect(reader.answer).toMatchObject({ result: 'origin' })
+    letGo()
+    await place.settle()
+    const next = place.read(other!)
+    await place.settle()
+    expect(place.loads).toHaveLength(2)
+    place.loads[1]!.answer('at once', 1)
+    await place.settle()
+    expect(next.answer).toMatchObject({ body: 'at once', result: 'origin' })
+  })
+
   test('what was looked for before it was forgotten is not taken over, however late the answer comes', async () => {
     const place = new Place()
     const { entries, hold } = held(place, 'look')
