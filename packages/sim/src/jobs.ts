@@ -1,5 +1,5 @@
-import type { Mutation } from './mutants/mutant.ts'
 import { MUTANTS } from './mutants/index.ts'
+import type { Mutation } from './mutants/mutant.ts'
 import { generate } from './plan/generate.ts'
 import type { Plan } from './plan/plan.ts'
 import { scheduleOf, shrink } from './plan/shrink.ts'

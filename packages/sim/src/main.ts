@@ -58,7 +58,9 @@ async function runSeeds<P extends AnyPlan, M>(
     ...Object.entries(sums).map(([name, value]) => `${value} ${name}`),
     ...Object.entries(most).map(([name, value]) => `at most ${value} ${name}`),
   ]
-  console.log(`${count} seeds from ${first}: ${failed} failed; ${figures.join(', ')}; ${seconds.toFixed(1)} s`)
+  console.log(
+    `${count} seeds from ${first}: ${failed} failed; ${figures.join(', ')}; ${seconds.toFixed(1)} s`,
+  )
   return failed > 0 ? 1 : 0
 }
 

@@ -1,12 +1,13 @@
 import { createMemoryLedger } from '@garner/cache/memory'
 import type { Report, Violation } from '../simulation.ts'
+import type { Life } from '../world/machine.ts'
 import { Instance } from './actors/instance.ts'
 import { Origin } from './actors/origin.ts'
 import { SharedCache } from './actors/shared-cache.ts'
 import type { Checker } from './checks/checker.ts'
 import type { Happening } from './checks/happening.ts'
 import { CHECKERS } from './checks/index.ts'
-import { Healing, HEALING_PROMISES } from './healing.ts'
+import { HEALING_PROMISES, Healing } from './healing.ts'
 import type { Mutation } from './mutants/mutant.ts'
 import type { Command, Plan } from './plan/plan.ts'
 import { signatureOf } from './signature.ts'
@@ -32,6 +33,7 @@ class Run {
   readonly #checkers: { name: string; checker: Checker }[]
   readonly #seen = new Map<string, number>()
   readonly #healing: Healing
+  readonly #touched = new Set<Life>()
   #violation: Violation | null = null
   #reads = 0
   #timeline = 'first'
@@ -40,10 +42,14 @@ class Run {
     this.#plan = plan
     const world = new World(plan)
     this.#world = world
-    this.#origin = new Origin(world)
+    const stall = (name: string, forMs: number) => this.#instances.get(name)?.stall(forMs, false)
+    this.#origin = new Origin(world, { stall })
     const view = { plan, origin: this.#origin, nowMs: () => world.nowMs }
     const broken = (name: string) => (story: string) => this.#broken(name, story)
-    this.#checkers = CHECKERS.map(({ name, make }) => ({ name, checker: make({ ...view, broken: broken(name) }) }))
+    this.#checkers = CHECKERS.map(({ name, make }) => ({
+      name,
+      checker: make({ ...view, broken: broken(name) }),
+    }))
     world.onlooker((happening) => this.#see(happening))
     this.#shared = new SharedCache(world, mutation.entries)
     const databaseClock = {
@@ -62,7 +68,8 @@ class Run {
   async play(): Promise<Report> {
     const { timeline } = this.#world
     const { instances, commands, healAtMs } = this.#plan
-    for (const { name, startAtMs } of instances) timeline.at(startAtMs, () => this.#instances.get(name)!.start())
+    for (const { name, startAtMs } of instances)
+      timeline.at(startAtMs, () => this.#instances.get(name)!.start())
     for (const one of commands) timeline.at(one.atMs, () => this.#obey(one))
     this.#bringFaults()
     timeline.at(healAtMs, () => this.#heal())
@@ -89,7 +96,8 @@ class Run {
       if (!('atMs' in fault)) continue
       const happen = () => {
         const instance = 'machine' in fault ? this.#instances.get(fault.machine ?? '') : undefined
-        if (fault.do === 'stall' || fault.do === 'suspend') instance?.stall(fault.forMs, fault.do === 'suspend')
+        if (fault.do === 'stall' || fault.do === 'suspend')
+          instance?.stall(fault.forMs, fault.do === 'suspend')
         else if (fault.do === 'crash') instance?.crash(fault.forMs)
         else if (fault.do === 'jump') (instance?.machine.wall ?? this.#world.databaseClock).jump(fault.byMs)
         else if (fault.do === 'failover') this.#timeline = `${this.#timeline}, another`
@@ -117,11 +125,11 @@ class Run {
         return
       case 'save': {
         if (!instance?.machine.life) return
-        const { key, isTold, readers } = command
+        const { key, isTold, readers, withinMs } = command
         const version = this.#origin.save(key)
         if (isTold) instance.tell(key, { version, isForgotten: false })
         readers.forEach((name, n) => {
-          const afterMs = this.#world.between(0, 400, command.id, n)
+          const afterMs = this.#world.between(0, withinMs, command.id, n)
           timeline.after(afterMs, () => void this.#instances.get(name)?.read(key, { minVersion: version }))
         })
         return
@@ -137,30 +145,38 @@ class Run {
   /** Everybody is up and well. */
   #heal(): void {
     this.#world.heal()
-    for (const instance of this.#instances.values()) {
-      instance.machine.life?.wakeUp()
-      instance.start()
-    }
+    for (const instance of this.#instances.values()) instance.start()
     this.#healing.begin()
   }
 
   #see(happening: Happening): void {
     if (happening.what === 'began') this.#reads++
+    const life = lifeOf(happening)
+    if (life) this.#touched.add(life)
     for (const one of signatureOf(happening)) this.#seen.set(one, (this.#seen.get(one) ?? 0) + 1)
     for (const { checker } of this.#checkers) checker.see(happening)
   }
 
-  /** After each step: what everybody says of themselves. */
+  /** After each step: what those say of themselves to whom something has happened. Who stands still says nothing. */
   #look(): void {
     for (const { machine, cache } of this.#instances.values()) {
-      if (!machine.life || !cache) continue
+      const { life } = machine
+      if (!life || !cache || life.isStalled || !this.#touched.has(life)) continue
       const counters = cache.counters()
-      for (const { checker } of this.#checkers) checker.look?.(machine.life, counters)
+      for (const { checker } of this.#checkers) checker.look?.(life, counters)
     }
+    this.#touched.clear()
+    for (const { checker } of this.#checkers) checker.step?.()
   }
 
   #broken(promise: string, story: string): void {
     this.#violation ??= { promise, story, atMs: this.#world.nowMs }
     this.#world.note(promise, `is broken: ${story}`)
   }
+}
+
+function lifeOf(happening: Happening): Life | null {
+  if ('read' in happening) return happening.read.life
+  if ('load' in happening) return happening.load.life
+  return 'life' in happening ? happening.life : null
 }

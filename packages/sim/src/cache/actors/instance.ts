@@ -116,11 +116,12 @@ export class Instance {
     this.#goDown(forMs)
   }
 
-  /** SIGSTOP; suspended, its monotonic clock stands still, too. */
-  stall(forMs: number, isSuspended: boolean): void {
+  /** SIGSTOP; suspended, its monotonic clock stands still, too. It goes on when all heals, at the latest. */
+  stall(longestMs: number, isSuspended: boolean): void {
     const running = this.#running
     const { world } = this.#around
-    if (!running || running.life.isStalled) return
+    const forMs = Math.min(longestMs, world.plan.healAtMs - world.nowMs)
+    if (!running || running.life.isStalled || world.isHealed) return
     world.note(running.life.name, isSuspended ? 'is suspended' : 'stands still')
     world.see({ what: 'stalled', life: running.life })
     running.life.stall(forMs)

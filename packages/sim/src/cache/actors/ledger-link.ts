@@ -30,9 +30,13 @@ export function ledgerLink(
       const arrive = async () => {
         if (!life.isAlive && world.chance(machine.name, op, n, 'lands') < 0.5) return
         if (trouble?.do === 'cut' && trouble.when === 'before') return fail()
-        const answer = await effect()
-        if (trouble?.do === 'cut' || trouble?.do === 'lose') return fail()
-        back(() => resolve(answer))
+        try {
+          const answer = await effect()
+          if (trouble?.do === 'cut' || trouble?.do === 'lose') return fail()
+          back(() => resolve(answer))
+        } catch (error) {
+          back(() => reject(error))
+        }
       }
       life.whenRunning(() => void world.timeline.after(way('there'), () => void arrive()))
     })
@@ -61,6 +65,8 @@ function troubleOf(world: World, machine: string, op: string, call: number) {
   if (world.isHealed) return undefined
   const cut = world.holding('cut').find((one) => one.machine === machine)
   if (cut || op !== 'lease') return cut
+  const late = world.holding('late').find((one) => one.machine === machine)
+  if (late) return late
   const { faults } = world.plan
   for (const one of faults) {
     if ((one.do === 'lose' || one.do === 'delay') && one.machine === machine && one.call === call) return one

@@ -1,5 +1,5 @@
 import type { LoadContext, Loaded } from '@garner/cache'
-import type { Life } from '../../world/machine.ts'
+import type { Life, Machine } from '../../world/machine.ts'
 import type { Body, OriginRead } from '../checks/happening.ts'
 import type { World } from '../world/world.ts'
 
@@ -15,9 +15,12 @@ export class Origin {
   /** What was saved, and when, in order. */
   readonly #saved = new Map<string, { atMs: number; version: number }[]>()
   #reads = 0
+  /** Stops a machine. */
+  readonly #stall: (machine: string, forMs: number) => void
 
-  constructor(world: World) {
+  constructor(world: World, { stall }: { stall: (machine: string, forMs: number) => void }) {
     this.#world = world
+    this.#stall = stall
   }
 
   version(key: string): number {
@@ -56,7 +59,7 @@ export class Origin {
     const arrive = () => {
       world.see({ what: 'met', load })
       const lastMs = Math.max(1, beganMs + world.plan.capacity.loadMaxMs - BEFORE_LOAD_MAX_MS - world.nowMs)
-      const tookMs = isSlow ? world.between(100, 2_500, 'origin', id) : world.between(1, 12, 'origin', id)
+      const tookMs = isSlow ? world.between(100, 3_000, 'origin', id) : world.between(1, 12, 'origin', id)
       const version = this.#seenBy(id, key, minVersion)
       let isThrough = false
       const leave = (how: () => void) => {
@@ -76,15 +79,27 @@ export class Origin {
       if (signal.aborted) cancel()
       else signal.addEventListener('abort', cancel, { once: true })
     }
-    // The query is written in this tick, or, with a driver that takes its time, in another.
-    const inMs = this.#is(id, 'driver', 0.1) ? 2 : 0
+    // The query is written in this tick, or, with a pool that has no connection at hand, in another.
+    const caught = this.#catching(life.machine)
+    const isWaiting = caught !== undefined || this.#is(id, 'pool', 0.1)
+    const inMs = isWaiting ? world.between(1, 60, 'origin', id, 'pool for') : 0
     const send = () => {
       load.isSentLate = world.nowMs - beganMs > inMs
       world.timeline.after(world.between(0, 3, 'origin', id, 'there'), arrive)
     }
     if (inMs === 0) send()
     else life.receive(inMs, send)
+    if (caught) this.#stall(life.machine.name, caught.forMs)
     return promise.finally(() => world.see({ what: 'loaded', load }))
+  }
+
+  /** What is to stop this machine at this read of its. */
+  #catching(machine: Machine) {
+    const call = machine.called('load')
+    for (const one of this.#world.plan.faults) {
+      if (one.do === 'catch' && one.machine === machine.name && one.call === call) return one
+    }
+    return undefined
   }
 
   /** The replica's version where that is enough, else the primary's; now and then the primary cannot be asked. */

@@ -44,10 +44,14 @@ export class SharedCache {
       return new Promise((resolve, reject) => {
         const arrive = async () => {
           const answer = await effect()
-          life.receive(this.#wayMs(life, op, n, 'back'), () => resolve(answer))
+          life.receive(this.#wayMs(life, op, n, 'back'), () => {
+            resolve(answer)
+            world.see({ what: 'answered', life })
+          })
         }
         life.whenRunning(
-          () => void world.timeline.after(this.#wayMs(life, op, n, 'there'), () => void arrive().catch(reject)),
+          () =>
+            void world.timeline.after(this.#wayMs(life, op, n, 'there'), () => void arrive().catch(reject)),
         )
       })
     }

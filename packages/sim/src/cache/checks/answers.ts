@@ -72,7 +72,9 @@ export const invalidations: NamedChecker = {
           if (isForgotten && body.askedAtMs < atMs)
             broken(`${read.life.name} served ${read.key} of ${body.askedAtMs} ms, forgotten at ${atMs} ms`)
           if (!isForgotten && result === 'hit' && body.version < version)
-            broken(`${read.life.name} served version ${body.version} of ${read.key} as good, after ${version}`)
+            broken(
+              `${read.life.name} served version ${body.version} of ${read.key} as good, after ${version}`,
+            )
         }
       },
     }

@@ -16,8 +16,10 @@ export interface View {
 /** One promise, watched from outside: it knows what has happened and nothing of how it is done. */
 export interface Checker {
   see(happening: Happening): void
-  /** After each step of the world, for each life: what it says of itself. */
+  /** After each step of the world in which something has happened to a life: what that says of itself. */
   look?(life: Life, counters: CacheCounters): void
+  /** After each step. */
+  step?(): void
   /** Once all has healed and every reader has gone. */
   end?(): void
 }

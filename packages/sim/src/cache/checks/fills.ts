@@ -66,12 +66,14 @@ export const oneFill: NamedChecker = {
     const waiting = new Map<string, number>()
     /** Since when a life has had nobody waiting for a key, and no load of it. */
     const idleSinceMs = new Map<string, number>()
+    let suspects: { life: Life; key: string; other: string }[] = []
     const nameOf = (life: Life, key: string) => `${life.name} ${key}`
     const count = (name: string, by: number) => {
       waiting.set(name, (waiting.get(name) ?? 0) + by)
       if (waiting.get(name) === 0) idleSinceMs.set(name, nowMs())
     }
-    const lostBy = (life: Life) => lost.get(life) ?? { count: 0, atMs: Number.NEGATIVE_INFINITY, isOwing: false }
+    const lostBy = (life: Life) =>
+      lost.get(life) ?? { count: 0, atMs: Number.NEGATIVE_INFINITY, isOwing: false }
     const live = (key: string) => {
       const one = holding.get(key)
       return one && nowMs() < one.untilMs && one.life.isAlive ? one : undefined
@@ -101,14 +103,22 @@ export const oneFill: NamedChecker = {
             hadMs.set(nameOf(life, key), nowMs())
             const untilMs = nowMs() + look.leaseMs
             const reached = Math.max(floor, look.floor)
-            holding.set(key, { life, token, floor: reached, atMs: nowMs(), untilMs, lost: lostBy(life).count })
+            holding.set(key, {
+              life,
+              token,
+              floor: reached,
+              atMs: nowMs(),
+              untilMs,
+              lost: lostBy(life).count,
+            })
           }
           if (look.fill === 'others' && other) {
             const name = nameOf(other.life, key)
             const sinceMs = Math.max(idleSinceMs.get(name) ?? 0, other.atMs)
             const isIdle = (waiting.get(name) ?? 0) === 0 && nowMs() - sinceMs > WAY_MS
             const isExcused =
-              lostBy(other.life).count > other.lost || (stalledMs.get(other.life) ?? -1) >= other.atMs - WAY_MS
+              lostBy(other.life).count > other.lost ||
+              (stalledMs.get(other.life) ?? -1) >= other.atMs - WAY_MS
             if (isIdle && !isExcused)
               broken(`${life.name} waits for ${other.life.name} to fill ${key}, which is through with it`)
           }
@@ -117,19 +127,24 @@ export const oneFill: NamedChecker = {
           const { life, key, floor } = happening.load
           const other = live(key)
           if (!other || other.life === life || other.floor < floor) return
-          // As long as a place in the budget and a load of the key before it may have taken.
-          const sinceMs = nowMs() - rules.waitMs - 2 * rules.loadMs
-          const excuses = [hadMs.get(nameOf(life, key)), lostBy(life).atMs, stalledMs.get(life)]
-          if (lostBy(life).isOwing || excuses.some((atMs) => (atMs ?? -Infinity) >= sinceMs)) return
-          broken(`${life.name} loads ${key}, which ${other.life.name} is to fill`)
+          suspects.push({ life, key, other: other.life.name })
         }
       },
+      /** A call that is lost is counted in the step in which the load begins without it. */
       look(life, { shared }: CacheCounters) {
         if (!shared) return
         const before = lostBy(life)
         const now = shared.failures + shared.skipped
         if (now !== before.count || shared.owed > 0 !== before.isOwing)
           lost.set(life, { count: now, atMs: nowMs(), isOwing: shared.owed > 0 })
+        for (const { key, other } of suspects.filter((one) => one.life === life)) {
+          // As long as a place in the budget and a load of the key before it may have taken.
+          const sinceMs = nowMs() - rules.waitMs - 2 * rules.loadMs
+          const excuses = [hadMs.get(nameOf(life, key)), lostBy(life).atMs, stalledMs.get(life)]
+          if (lostBy(life).isOwing || excuses.some((atMs) => (atMs ?? -1) >= sinceMs)) continue
+          broken(`${life.name} loads ${key}, which ${other} is to fill`)
+        }
+        if (suspects.length > 0) suspects = suspects.filter((one) => one.life !== life)
       },
     }
   },

@@ -49,6 +49,8 @@ export type Happening =
   | { what: 'loading' | 'met' | 'left' | 'loaded'; load: OriginRead }
   | { what: 'looked'; life: Life; key: string; floor: number; token: string; look: Look }
   | { what: 'stored' | 'released'; life: Life; key: string; token: string }
+  /** The life has heard an answer of the shared cache. */
+  | { what: 'answered'; life: Life }
   /** The shared cache has heard it. */
   | { what: 'outdated' | 'forgotten'; key: string; version: number }
   | { what: 'emptied' }

@@ -28,13 +28,18 @@ export const patience: NamedChecker = {
         }
         if (happening.what === 'died') open.delete(happening.life)
       },
-      look(life) {
-        // They came in order, with the same patience.
-        const [first] = open.get(life) ?? []
-        if (first) judge(first, 'has no answer after')
+      step() {
+        for (const reads of open.values()) {
+          // They came in order, with the same patience.
+          for (const first of reads) {
+            judge(first, 'has no answer after')
+            break
+          }
+        }
       },
       end() {
-        for (const [life, reads] of open) if (reads.size > 0) broken(`${reads.size} readers of ${life.name} are left`)
+        for (const [life, reads] of open)
+          if (reads.size > 0) broken(`${reads.size} readers of ${life.name} are left`)
       },
     }
   },
@@ -46,11 +51,23 @@ const RESULTS = ['hit', 'coalesced', 'origin', 'stale', 'rejected'] as const
 export const sums: NamedChecker = {
   name: 'C4 counted once',
   make({ broken }) {
-    const tallies = new Map<Life, { began: number; open: number; abandoned: number } & Record<string, number>>()
+    const tallies = new Map<
+      Life,
+      { began: number; open: number; abandoned: number } & Record<string, number>
+    >()
     const tallyOf = (life: Life) => {
       const known = tallies.get(life)
       if (known) return known
-      const fresh = { began: 0, open: 0, abandoned: 0, hit: 0, coalesced: 0, origin: 0, stale: 0, rejected: 0 }
+      const fresh = {
+        began: 0,
+        open: 0,
+        abandoned: 0,
+        hit: 0,
+        coalesced: 0,
+        origin: 0,
+        stale: 0,
+        rejected: 0,
+      }
       tallies.set(life, fresh)
       return fresh
     }
@@ -77,7 +94,9 @@ export const sums: NamedChecker = {
         const tally = tallyOf(life)
         if (tally.open > 0) return
         if (offered !== tally.began || inFlight !== 0)
-          broken(`${life.name} says ${offered} offered, ${inFlight} under way; ${tally.began} came, all have gone`)
+          broken(
+            `${life.name} says ${offered} offered, ${inFlight} under way; ${tally.began} came, all have gone`,
+          )
         for (const result of RESULTS)
           if (counters[result] !== tally[result])
             broken(`${life.name} counts ${counters[result]} as ${result}, and there were ${tally[result]}`)

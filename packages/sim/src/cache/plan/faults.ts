@@ -15,7 +15,9 @@ export function faultsOf(parts: PlanParts): Fault[] {
  * step of the database's clock before shares from before the first have run out.
  */
 function possible(faults: Fault[]): Fault[] {
-  const suspended = new Set(faults.flatMap((one) => (one.do === 'suspend' && one.forMs > HICCUP_MS ? [one.machine] : [])))
+  const suspended = new Set(
+    faults.flatMap((one) => (one.do === 'suspend' && one.forMs > HICCUP_MS ? [one.machine] : [])),
+  )
   const setBack = new Set<string>()
   let hasStepped = false
   return faults.filter((one) => {
@@ -45,7 +47,30 @@ function when(rng: Rng, { healAtMs }: PlanParts): number {
   return rng.int(300, healAtMs)
 }
 
+/** A hiccup, and the ledger cannot be reached: the share is used to its end by a clock that is behind. */
+function usedToItsEnd(rng: Rng, parts: PlanParts): Fault[] {
+  const machine = aMachine(rng, parts)
+  // Long enough before all heals for the share to end.
+  const atMs = rng.int(300, parts.healAtMs - 3_500)
+  return [
+    { do: 'suspend', machine, atMs: atMs + rng.int(10, 1_500), forMs: HICCUP_MS },
+    { do: 'cut', machine, atMs, forMs: rng.int(3_500, 7_000), when: rng.pick(['before', 'after'] as const) },
+  ]
+}
+
+/** Answers come late, and then none: the share has been asked for long before it is heard of. */
+function heardLate(rng: Rng, parts: PlanParts): Fault[] {
+  const machine = aMachine(rng, parts)
+  const atMs = rng.int(300, parts.healAtMs - 3_500)
+  const forMs = rng.int(300, 1_500)
+  return [
+    { do: 'late', machine, atMs, forMs, byMs: rng.int(500, 2_500) },
+    { do: 'cut', machine, atMs: atMs + forMs, forMs: rng.int(3_500, 7_000), when: 'before' },
+  ]
+}
+
 const MAKERS: Maker[] = [
+  ...[usedToItsEnd, usedToItsEnd, heardLate],
   // Some shorter than a share lasts, most longer.
   (rng, parts) => [
     {
@@ -55,19 +80,16 @@ const MAKERS: Maker[] = [
   ],
   (rng, parts) => [
     {
+      ...{ do: 'catch', machine: aMachine(rng, parts), call: rng.int(1, 40) },
+      forMs: rng.pick([300, 1_500, 3_200, 6_000]),
+    },
+  ],
+  (rng, parts) => [
+    {
       ...{ do: 'suspend', machine: aMachine(rng, parts), atMs: when(rng, parts) },
       forMs: rng.pick([HICCUP_MS, 900, 3_500, 6_000]),
     },
   ],
-  // A hiccup, and then the ledger cannot be reached: the share is used to its end by a clock that is behind.
-  (rng, parts) => {
-    const machine = aMachine(rng, parts)
-    const atMs = when(rng, parts)
-    return [
-      { do: 'suspend', machine, atMs: atMs + rng.int(10, 1_500), forMs: HICCUP_MS },
-      { do: 'cut', machine, atMs, forMs: rng.int(3_500, 7_000), when: rng.pick(['before', 'after'] as const) },
-    ]
-  },
   (rng, parts) => [
     {
       ...{ do: 'cut', machine: aMachine(rng, parts), atMs: when(rng, parts) },
@@ -99,7 +121,7 @@ const MAKERS: Maker[] = [
   (rng, parts) => [
     {
       ...{ do: 'origin', atMs: when(rng, parts), forMs: rng.int(300, 3_000) },
-      is: rng.pick(['slow', 'failing'] as const),
+      is: rng.pick(['slow', 'failing', 'failing'] as const),
     },
   ],
   (rng, parts) => [

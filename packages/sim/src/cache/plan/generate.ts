@@ -17,8 +17,8 @@ export interface PlanParts {
  */
 export function generate(seed: number): Plan {
   const rng = new Rng(seed)
-  const healAtMs = rng.int(5_000, 9_000)
-  const rate = rng.pick([20, 24, 30])
+  const healAtMs = rng.int(4_500, 8_000)
+  const rate = rng.pick([20, 20, 25])
   const hasShared = rng.is(0.7)
   const instances = instancesOf(rng)
   const parts = { rng, healAtMs, rate, instances, hasShared }

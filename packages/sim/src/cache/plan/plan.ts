@@ -50,8 +50,8 @@ export type Command = { id: string; atMs: number; at: string } & (
   | { do: 'read'; key: string; count: number; overMs: number; isFickle: boolean }
   /** Each of another key, so that each is a miss. */
   | { do: 'flood'; count: number; overMs: number }
-  /** `readers`: where its writer reads it next. `isTold` false: the process dies between commit and invalidation. */
-  | { do: 'save'; key: string; readers: string[]; isTold: boolean }
+  /** `readers`: where its writer reads it next, and how soon. `isTold` false: nobody lives to invalidate it. */
+  | { do: 'save'; key: string; readers: string[]; withinMs: number; isTold: boolean }
   | { do: 'forget'; key: string }
   /** The instance is asked to stop, and is started again. */
   | { do: 'stop'; forMs: number }
@@ -60,6 +60,8 @@ export type Command = { id: string; atMs: number; at: string } & (
 export type Fault =
   /** SIGSTOP: its clocks go on. */
   | { do: 'stall'; machine: string; atMs: number; forMs: number }
+  /** The same, in the moment in which the machine's n-th origin read has its place in the budget, and is not sent. */
+  | { do: 'catch'; machine: string; call: number; forMs: number }
   /** Its monotonic clock stands still with it. */
   | { do: 'suspend'; machine: string; atMs: number; forMs: number }
   | { do: 'crash'; machine: string; atMs: number; forMs: number }
@@ -67,6 +69,8 @@ export type Fault =
   | { do: 'jump'; machine: string | null; atMs: number; byMs: number }
   /** One instance's asks fail, before the ledger has heard them or after. */
   | { do: 'cut'; machine: string; atMs: number; forMs: number; when: 'before' | 'after' }
+  /** All answers to one instance come late. */
+  | { do: 'late'; machine: string; atMs: number; forMs: number; byMs: number }
   /** The n-th ask of a machine: its answer is lost, or comes late. */
   | { do: 'lose' | 'delay'; machine: string; call: number; byMs: number }
   /** Another database takes over, which may miss what the last one lent. */

@@ -24,7 +24,10 @@ export function shrink(
         instances.length === 0 ? Promise.resolve(false) : tried({ ...best(), instances }),
       )
       await tried({ ...best(), ledger: { mostMs: 0, slowMs: 0, slowOneIn: 1_000_000 } })
-      await tried({ ...best(), instances: best().instances.map((one) => ({ ...one, skewMs: 0, driftPpm: 0 })) })
+      await tried({
+        ...best(),
+        instances: best().instances.map((one) => ({ ...one, skewMs: 0, driftPpm: 0 })),
+      })
     },
   })
 }
