@@ -67,12 +67,16 @@ export async function look(server: { url: string }, id: string): Promise<Answer>
   return call(`${server.url}/api/bookmarks/${id}`)
 }
 
-/** The whole list of the group study, over all pages. */
-export async function list(server: { url: string }): Promise<Item[]> {
+/** The whole list of the group study, over all pages; never older than `minVersion`, for whom it waits a little. */
+export async function list(server: { url: string }, minVersion?: number): Promise<Item[]> {
   const items: Item[] = []
+  const headers: Record<string, string> =
+    minVersion === undefined ? {} : { 'x-garner-min-version': String(minVersion) }
   let after = ''
-  for (;;) {
-    const answer = await call(`${server.url}/api/bookmarks?group=study&limit=200${after}`)
+  for (let tries = 1; ; ) {
+    const answer = await call(`${server.url}/api/bookmarks?group=study&limit=200${after}`, { headers })
+    // Busy: on a machine that ten programs share a read of the database may take longer than a reader's patience.
+    if (answer.status === 503 && tries++ < 20) continue
     if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
     items.push(...answer.body.items)
     if (answer.body.next === null) return items

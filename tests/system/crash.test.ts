@@ -145,7 +145,11 @@ describe('killed at a named seam', () => {
     site = await startSite()
     return `${site.url}/${count++}`
   }
-  const linksTo = async (url: string) => (await list(server)).filter((one) => one.url === url)
+  /** As the database has them now: the other servers' saves included, whatever copy this one has. */
+  const linksTo = async (url: string) => {
+    const [standing] = rows<{ version: number }>(server.dataDir, 'SELECT version FROM lists')
+    return (await list(server, standing?.version)).filter((one) => one.url === url)
+  }
   const hits = (url: string) => site.hits.get(new URL(url).pathname) ?? 0
 
   /** A save through a second server over the same data, which has this fault. */

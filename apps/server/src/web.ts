@@ -7,7 +7,7 @@ const DIST = fileURLToPath(new URL('../../web/dist', import.meta.url))
 
 /** Nothing from elsewhere is loaded or called, and no page may frame this one. */
 const CONTENT_SECURITY =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; object-src 'none'; " +
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' blob:; object-src 'none'; " +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 /**

@@ -80,7 +80,9 @@ describe.skipIf(!redisProgram)('with a real server', () => {
     server.signal('SIGSTOP')
     try {
       for (let n = 0; n < 8; n++) expect(await a.get('list')).toMatch(/^load/)
-      expect(a.shared()).toMatchObject({ failures: 5 })
+      // The breaker opens at five; a call that was under way then may fail as well.
+      expect(a.shared().failures).toBeGreaterThanOrEqual(5)
+      expect(a.shared().failures).toBeLessThan(8)
       expect(a.shared().skipped).toBeGreaterThan(0)
     } finally {
       server.signal('SIGCONT')

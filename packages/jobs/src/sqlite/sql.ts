@@ -207,7 +207,7 @@ export const FINISHED_BEFORE = `SELECT ${FOUND} FROM jobs
 export const OPERATION_ENDED =
   'UPDATE job_operations SET state = ? WHERE tenant = ? AND operation_id = ? AND job_id = ?'
 export const PRUNE_OPERATIONS = `DELETE FROM job_operations WHERE seq IN
-  (SELECT seq FROM job_operations WHERE created_at_ms < ? ORDER BY created_at_ms, seq LIMIT ?)`
+  (SELECT seq FROM job_operations WHERE created_at_ms < ? ORDER BY created_at_ms, tenant, operation_id LIMIT ?)`
 export const PRUNE_STEPS = `DELETE FROM job_steps WHERE (job_id, name) IN
   (SELECT job_id, name FROM job_steps s WHERE changed_at_ms < ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = s.job_id)
     ORDER BY changed_at_ms, job_id, name LIMIT ?)`

@@ -144,7 +144,7 @@ describe('picking', () => {
 
   test('a file over the limit is told at once and never sent', async () => {
     const { batch, file, rowOf, sent, idle } = setUp()
-    await batch.pick([file('lunch.jpg', 31 * 1024 * 1024)])
+    await batch.pick([file('lunch.jpg', 31_000_000)])
     batch.go()
     await idle()
     expect(rowOf('lunch.jpg').upload).toMatchObject({ is: 'failed', why: { kind: 'too-large' } })
@@ -245,6 +245,16 @@ describe('uploading', () => {
     expect(sent.map((photo) => photo.force)).toEqual([false, true])
     expect(sent[0]?.key).not.toBe(sent[1]?.key)
     expect(rowOf('lunch.jpg').upload.is).toBe('uploaded')
+  })
+
+  test('upl-proxy-limit: a page from a server in between is told as its limit', async () => {
+    const { batch, pick, rowOf, idle } = setUp(() => new Failure(413, {}))
+    await pick('lunch.jpg')
+    batch.go()
+    await idle()
+    const { upload } = rowOf('lunch.jpg')
+    expect(upload).toMatchObject({ is: 'failed', why: { kind: 'refused' } })
+    expect(JSON.stringify(upload)).toContain('A server between this page and Garner takes no files of')
   })
 
   test('a refused file stops nobody else', async () => {

@@ -6,6 +6,7 @@ import type { Uploaded } from '../contract.ts'
 import type { PhotoUpload } from '../meals-api.ts'
 import { type FoundTime, type Here, oldestFirst } from './found-time.ts'
 import {
+  BYTES_MAX,
   isDropped,
   isReady,
   isToUpload,
@@ -16,6 +17,7 @@ import {
   type When,
   type WhenSource,
 } from './row.ts'
+import { megabytes } from './row-words.ts'
 import { change, nextUp, type Shifted, shifted, sinceOf, withUpload, withWhen } from './rows.ts'
 
 export interface BatchState {
@@ -305,9 +307,14 @@ function afterAnswer(answer: Uploaded): UploadState {
 }
 
 function refusalOf(failure: Failure, size: number): Extract<UploadState, { is: 'failed' }>['why'] {
-  const { status, detail } = failure
-  if (status === 413)
-    return size > 25 * 1024 * 1024 ? { kind: 'too-large' } : { kind: 'not-a-picture', detail }
+  const { status, type, detail } = failure
+  // Garner's own refusals say what they are; a proxy with a limit of its own answers a page.
+  if (status === 413 && type === '') return { kind: 'refused', detail: tooLargeBetween(size) }
+  if (status === 413) return size > BYTES_MAX ? { kind: 'too-large' } : { kind: 'not-a-picture', detail }
   if (status === 415) return { kind: 'not-a-picture', detail }
   return { kind: 'refused', detail }
+}
+
+function tooLargeBetween(size: number): string {
+  return `A server between this page and Garner takes no files of ${megabytes(size)}. Whoever runs it can raise its limit.`
 }

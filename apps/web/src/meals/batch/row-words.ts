@@ -147,9 +147,9 @@ export function percent(sent: number, size: number): number {
 
 /** `31 MB`; between the limit and the next megabyte it says `25.1 MB`, or the sentence would contradict itself. */
 export function megabytes(bytes: number): string {
-  const size = bytes / (1024 * 1024)
-  const tenths = Math.ceil(size * 10) / 10
-  return `${size > 10 && Number.isInteger(Math.round(size)) && Math.round(size) !== 25 ? Math.round(size) : tenths} MB`
+  const size = bytes / 1_000_000
+  // Just over the limit must not read as the limit.
+  return `${size > 26 ? Math.round(size) : Math.ceil(size * 10) / 10} MB`
 }
 
 /** `File date: Fri 28, 21:14` */

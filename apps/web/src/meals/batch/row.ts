@@ -51,7 +51,7 @@ export interface Row {
 }
 
 /** 25 MB as the server counts them. */
-export const BYTES_MAX = 25 * 1024 * 1024
+export const BYTES_MAX = 25_000_000
 
 export function rowOf(picked: {
   id: string

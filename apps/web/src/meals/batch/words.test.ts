@@ -97,7 +97,7 @@ describe('the words of a row', () => {
       row({ upload: { is: 'failed', why: { kind: 'dropped' }, sent: 40 } }),
       null,
     ],
-    ['Not uploaded. 31 MB is over the limit of 25 MB.', row({ size: 31 * 1024 * 1024 }), null],
+    ['Not uploaded. 31 MB is over the limit of 25 MB.', row({ size: 31_000_000 }), null],
     [
       'Not uploaded. This is not a picture Garner can read.',
       row({ upload: { is: 'failed', why: { kind: 'not-a-picture', detail: '' }, sent: 0 } }),
@@ -118,8 +118,8 @@ describe('the words of a row', () => {
   })
 
   test('just over the limit is not "25 MB is over the limit of 25 MB"', () => {
-    expect(megabytes(25 * 1024 * 1024 + 1)).toBe('25.1 MB')
-    expect(megabytes(25 * 1024 * 1024)).toBe('25 MB')
+    expect(megabytes(25_000_001)).toBe('25.1 MB')
+    expect(megabytes(25_000_000)).toBe('25 MB')
   })
 
   test('the file date, as offered', () => {
