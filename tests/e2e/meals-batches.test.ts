@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === null)('a batch of photos in a browser', { timeo
     await startUpload(page)
     for (const name of ['g1.jpg', 'g2.jpg', 'g3.jpg']) await isLogged(page, name)
     await upRow(page, 'broken.jpg').getByText('This file is not a picture.').waitFor()
-    await page.getByText('3 logged, 1 not done').first().waitFor()
+    await page.getByRole('img', { name: '3 logged, 1 not done' }).waitFor()
     expect(await mealsOf(garner, '2026-08-01')).toHaveLength(3)
   })
 
