@@ -2,7 +2,7 @@
  * Every test: `npm test`, or `npm test -- FILTER` for the files whose path contains FILTER.
  *
  * Builds the browser client, since the process and browser tests use it; provides a Chromium where it can; then runs
- * both projects of vitest.config.ts. The last line is always `N passed, N failed, N skipped`. The exit code is 0 only
+ * the projects of vitest.config.ts. The last line is always `N passed, N failed, N skipped`. The exit code is 0 only
  * when something ran and nothing failed.
  */
 import { spawn } from 'node:child_process'
