@@ -164,7 +164,7 @@ describe.skipIf(chromiumPath === null)(
       writeFileSync(large, '')
       truncateSync(large, 32_000_000)
       await page.getByLabel('Choose photos').setInputFiles(large)
-      await page.getByText('31 MB is over the limit of 25 MB.').waitFor()
+      await page.getByText('32 MB is over the limit of 25 MB.').waitFor()
       await startUpload(page)
       await upRow(page, 'IMG_4107.jpg').getByText('Already logged.').waitFor()
       await upRow(page, 'DSC0001.DNG').getByText('Not uploaded.').waitFor()
