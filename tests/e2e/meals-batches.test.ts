@@ -54,6 +54,7 @@ describe.skipIf(chromiumPath === null)('a batch of photos in a browser', { timeo
     await startUpload(first)
     await until(
       async () => (await call(`${garner.url}/api/meals?date=${yesterday}`)).body.days[0].meals.length === 20,
+      LONG,
     )
     await first.close()
     await settled(garner)
