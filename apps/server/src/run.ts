@@ -97,7 +97,7 @@ async function runRole(config: Config, outside: Outside): Promise<number> {
     await assertMayWork(config, db)
     const logger = pino({ level: 'info', base: { role: config.role, pid: process.pid } }, pino.destination(2))
     const secret = secretOf(config, outside)
-    const shared = await sharedCache(config, { secret, logger, monotonicMs: () => clock.monotonicMs() })
+    const shared = await sharedCache(config, { secret, logger, clock })
     const { random, randomBytes } = outside
     const garner = createGarner({
       ...{ config, backend, db, replica, shared, clock, random, randomBytes, logger, secret },

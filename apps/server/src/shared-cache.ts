@@ -1,4 +1,5 @@
 import { createValkeyEntries, type ValkeyEntries } from '@garner/cache/valkey'
+import type { Clock } from '@garner/db'
 import type { Logger } from 'pino'
 import { sharedPrefix } from './cached-lists.ts'
 
@@ -8,14 +9,15 @@ import { sharedPrefix } from './cached-lists.ts'
  */
 export function openSharedCache(
   url: string,
-  { secret, logger, monotonicMs }: { secret: string; logger: Logger; monotonicMs: () => number },
+  { secret, logger, clock }: { secret: string; logger: Logger; clock: Clock },
 ): ValkeyEntries {
   let saidAtMs = Number.NEGATIVE_INFINITY
   return createValkeyEntries({
-    ...{ url, prefix: sharedPrefix(secret) },
+    ...{ url, clock, prefix: sharedPrefix(secret) },
     onFault: (error) => {
-      if (monotonicMs() - saidAtMs < SAY_EVERY_MS) return
-      saidAtMs = monotonicMs()
+      const nowMs = clock.monotonicMs()
+      if (nowMs - saidAtMs < SAY_EVERY_MS) return
+      saidAtMs = nowMs
       const { code } = error as { code?: string }
       logger.warn({ error: error.name, code }, 'the shared cache cannot be reached')
     },

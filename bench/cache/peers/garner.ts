@@ -49,7 +49,7 @@ export const garner: Peer = {
 
 /** A server is started with Garner in mind; one that is not there yet would be done without for some seconds. */
 async function answering(url: string): Promise<ValkeyEntries> {
-  const entries = createValkeyEntries({ url, prefix: 'garner:' })
+  const entries = createValkeyEntries({ url, prefix: 'garner:', clock: systemClock() })
   for (;;) {
     try {
       await entries.release('', '')

@@ -215,13 +215,21 @@ export class Cache<Body> {
     this.#reads.came()
     const rank = options.rank ?? (minVersion > 0 ? 'own' : 'read')
     const floor = Math.max(minVersion, known)
+    const found = this.#fills.find(address, floor)
     return new Promise((resolve, reject) => {
       const over = () => {
-        if (reader.deadline) reader.deadline.due = null
+        reader.deadline?.drop()
         signal?.removeEventListener('abort', leave)
       }
       const reader: Reader<Body> = {
-        ...{ minVersion, rank, fallback, untilMs: clock.monotonicMs() + waitMs, deadline: null },
+        ...{
+          minVersion,
+          rank,
+          isStarter: !found,
+          fallback,
+          untilMs: clock.monotonicMs() + waitMs,
+          deadline: null,
+        },
         settle: (entry, result) => {
           over()
           const nowMs = this.#age.nowMs()
@@ -237,7 +245,6 @@ export class Cache<Body> {
           reject(error)
         },
       }
-      const found = this.#fills.find(address, floor)
       const fill = found ?? new Fill(address, floor, reader)
       const leave = () => {
         fill.leave(reader)

@@ -25,7 +25,7 @@ test('one that is not wanted any more is not called, and does not hold the other
   const called: number[] = []
   const first = deadlines.in(100, () => called.push(1))
   deadlines.in(100, () => called.push(2))
-  first.due = null
+  first.drop()
   await settle()
   clock.advance(100)
   await settle()
@@ -44,7 +44,7 @@ test('thousands that were all answered in time leave nothing behind', async () =
   const clock = new ManualClock()
   const deadlines = new Deadlines(clock)
   for (let round = 0; round < 50; round++) {
-    for (let n = 0; n < 200; n++) deadlines.in(250, () => {}).due = null
+    for (let n = 0; n < 200; n++) deadlines.in(250, () => {}).drop()
     clock.advance(20)
     await settle()
   }
@@ -75,7 +75,7 @@ test('closing calls those that are left, once, and lets the sleeper go', async (
   const called: string[] = []
   deadlines.in(100, () => called.push('a'))
   deadlines.in(2_000, () => called.push('b'))
-  deadlines.in(100, () => called.push('not wanted')).due = null
+  deadlines.in(100, () => called.push('not wanted')).drop()
   deadlines.close()
   expect(called).toEqual(['a', 'b'])
   await settle()

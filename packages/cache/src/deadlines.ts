@@ -1,19 +1,59 @@
 import type { Clock } from '@garner/db'
 
-export interface Deadline {
+/** One moment at which something is called, unless it was dropped before. */
+export class Deadline {
   readonly atMs: number
-  /** null once it was called or is not wanted any more. */
-  due: (() => void) | null
+  #due: (() => void) | null
+  #before: Deadline = this
+  #after: Deadline = this
+
+  constructor(atMs: number, due: () => void) {
+    this.atMs = atMs
+    this.#due = due
+  }
+
+  /** It was called or dropped: whoever comes second, the answer or the deadline, sees that it is second. */
+  get isOver(): boolean {
+    return this.#due === null
+  }
+
+  /** It is not wanted any more. Leaves nothing behind: readers come by the thousand and nearly all are answered in time. */
+  drop(): void {
+    this.#due = null
+    this.#before.#after = this.#after
+    this.#after.#before = this.#before
+    this.#before = this
+    this.#after = this
+  }
+
+  /** Now rather than at its time; nothing if it is over. */
+  call(): void {
+    const due = this.#due
+    this.drop()
+    due?.()
+  }
+
+  /** The one that follows in the ring that `head` begins, or null. */
+  after(head: Deadline): Deadline | null {
+    return this.#after === head ? null : this.#after
+  }
+
+  /** As the head of a ring: puts `deadline` at its end. */
+  append(deadline: Deadline): void {
+    deadline.#before = this.#before
+    deadline.#after = this
+    this.#before.#after = deadline
+    this.#before = deadline
+  }
 }
 
 /**
- * Many deadlines on one sleeper. Readers come by the thousand and nearly all leave before their deadline, so setting
- * one has to cost next to nothing: it is put at the end of the list of its own duration, which is thereby in order,
- * and one that is cancelled stays there, empty, until its time has come.
+ * Many deadlines on one sleeper. Setting and dropping one costs next to nothing: it is put at the end of the ring of its
+ * own duration, which is thereby in order.
  */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #lists = new Map<number, { items: Deadline[]; first: number }>()
+  readonly #rings = new Map<number, Deadline>()
   #sleep: AbortController | null = null
   #wakesAtMs = Number.POSITIVE_INFINITY
 
@@ -21,17 +61,17 @@ export class Deadlines {
     this.#clock = clock
   }
 
-  /** Calls `due` in `ms` milliseconds, unless the deadline's `due` is set to null before. */
+  /** Calls `due` in `ms` milliseconds, unless the deadline is dropped before. */
   in(ms: number, due: () => void): Deadline {
-    // Whole milliseconds keep the number of lists small.
+    // Whole milliseconds keep the number of rings small.
     const afterMs = Math.max(0, Math.ceil(ms))
-    const deadline: Deadline = { atMs: this.#clock.monotonicMs() + afterMs, due }
-    let list = this.#lists.get(afterMs)
-    if (!list) {
-      list = { items: [], first: 0 }
-      this.#lists.set(afterMs, list)
+    const deadline = new Deadline(this.#clock.monotonicMs() + afterMs, due)
+    let ring = this.#rings.get(afterMs)
+    if (!ring) {
+      ring = new Deadline(0, () => {})
+      this.#rings.set(afterMs, ring)
     }
-    list.items.push(deadline)
+    ring.append(deadline)
     if (deadline.atMs < this.#wakesAtMs) this.#sleepUntil(deadline.atMs)
     return deadline
   }
@@ -41,13 +81,9 @@ export class Deadlines {
     this.#sleep?.abort('closed')
     this.#sleep = null
     this.#wakesAtMs = Number.POSITIVE_INFINITY
-    const left = [...this.#lists.values()].flatMap(({ items }) => items)
-    this.#lists.clear()
-    for (const deadline of left) {
-      const { due } = deadline
-      deadline.due = null
-      due?.()
-    }
+    const rings = [...this.#rings.values()]
+    this.#rings.clear()
+    for (const ring of rings) for (let one = ring.after(ring); one; one = ring.after(ring)) one.call()
   }
 
   #sleepUntil(atMs: number): void {
@@ -65,24 +101,18 @@ export class Deadlines {
     this.#wakesAtMs = Number.POSITIVE_INFINITY
     const nowMs = this.#clock.monotonicMs()
     let nextAtMs = Number.POSITIVE_INFINITY
-    const due: (() => void)[] = []
-    for (const [afterMs, list] of this.#lists) {
-      const { items } = list
-      while (list.first < items.length) {
-        const head = items[list.first]!
-        if (head.due && head.atMs > nowMs) break
-        if (head.due) due.push(head.due)
-        head.due = null
-        list.first++
+    const due: Deadline[] = []
+    for (const [afterMs, ring] of this.#rings) {
+      for (let one = ring.after(ring); one; one = one.after(ring)) {
+        if (one.atMs > nowMs) {
+          nextAtMs = Math.min(nextAtMs, one.atMs)
+          break
+        }
+        due.push(one)
       }
-      if (list.first === items.length) this.#lists.delete(afterMs)
-      else {
-        nextAtMs = Math.min(nextAtMs, items[list.first]!.atMs)
-        if (list.first > 256) list.items = items.slice(list.first)
-        if (list.first > 256) list.first = 0
-      }
+      if (!ring.after(ring)) this.#rings.delete(afterMs)
     }
     if (nextAtMs < Number.POSITIVE_INFINITY) this.#sleepUntil(nextAtMs)
-    for (const call of due) call()
+    for (const one of due) one.call()
   }
 }

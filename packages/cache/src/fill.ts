@@ -10,6 +10,8 @@ export type Result = 'hit' | 'coalesced' | 'origin' | 'stale'
 export interface Reader<Body> {
   minVersion: number
   rank: Rank
+  /** Began the fill, rather than joining it. */
+  isStarter: boolean
   /** When it gives up, by the monotonic clock. */
   untilMs: number
   deadline: Deadline | null
@@ -40,13 +42,11 @@ export class Fill<Body> {
   /** Whoever came has been answered; who comes now is too late to be. */
   #isOver = false
   #ticket: Ticket | null = null
-  readonly #starter: Reader<Body> | null
   readonly #readers = new Set<Reader<Body>>()
 
   constructor(address: string, floor: number, starter: Reader<Body> | null) {
     this.address = address
     this.floor = floor
-    this.#starter = starter
     this.isRefresh = starter === null
     if (starter) this.#readers.add(starter)
   }
@@ -106,7 +106,7 @@ export class Fill<Body> {
       if (entry.version < reader.minVersion) continue
       if (standing === 'outdated') reader.fallback = entry
       else if (standing === 'stale') this.#settle(reader, entry, 'stale')
-      else this.#settle(reader, entry, reader === this.#starter ? 'hit' : 'coalesced')
+      else this.#settle(reader, entry, reader.isStarter ? 'hit' : 'coalesced')
     }
     this.#ticket?.extend(this.need())
   }
@@ -116,7 +116,7 @@ export class Fill<Body> {
     this.#isOver = true
     for (const reader of this.#readers) {
       if (entry.version < reader.minVersion) this.#fail(reader, behind(reader))
-      else this.#settle(reader, entry, reader === this.#starter ? 'origin' : 'coalesced')
+      else this.#settle(reader, entry, reader.isStarter ? 'origin' : 'coalesced')
     }
   }
 

@@ -166,7 +166,7 @@ export class Gate {
           return
         }
         const waiter = list.shift()!
-        waiter.deadline.due = null
+        waiter.deadline.drop()
         this.#admitted++
         waiter.ahead()
       }
@@ -175,7 +175,7 @@ export class Gate {
 
   /** Until the window lets the first of the list in. Reads that end, and a larger share, are told to `#admit`. */
   #sleep(now: Now): void {
-    if (this.#wake?.due) this.#wake.due = null
+    this.#wake?.drop()
     const rank = this.#waiting.own.length > 0 ? 'own' : 'read'
     const inMs = this.#options.share.beginsInMs(now, rank, 0)
     if (this.waiting === 0 || inMs === null) return
@@ -196,7 +196,7 @@ export class Gate {
   #refuse(waiter: Waiter, reason: SpentReason): void {
     const list = this.#listOf(waiter.need.rank)
     list.splice(list.indexOf(waiter), 1)
-    waiter.deadline.due = null
+    waiter.deadline.drop()
     waiter.refuse(this.#refusal(waiter.need.rank, reason))
   }
 

@@ -54,7 +54,7 @@ export class Loader {
       const over = () => {
         if (!isOver) this.#budget.end()
         isOver = true
-        deadline.due = null
+        deadline.drop()
       }
       const deadline = this.#deadlines.in(this.#loadMs, () => {
         const error = new LoadTimedOut(this.#loadMs, this.#loadMs)

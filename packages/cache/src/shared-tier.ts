@@ -102,7 +102,7 @@ export class SharedTier {
       const waiting = this.#waiting.get(address) ?? new Set()
       this.#waiting.set(address, waiting)
       const wake = () => {
-        deadline.due = null
+        deadline.drop()
         waiting.delete(wake)
         if (waiting.size === 0) this.#waiting.delete(address)
         resolve()
@@ -154,25 +154,21 @@ export class SharedTier {
     this.#counters.calls++
     return new Promise((resolve) => {
       const failed = () => {
-        if (deadline.due === null) return
-        deadline.due = null
         this.#counters.failures++
         this.#breaker.failed(clock.monotonicMs())
         resolve(null)
       }
-      const deadline = deadlines.in(timeoutMs, () => {
-        // `due` is gone by now, so this is `failed` without its guard.
-        this.#counters.failures++
-        this.#breaker.failed(clock.monotonicMs())
-        resolve(null)
-      })
-      make(entries).then((answer) => {
-        if (deadline.due === null) return tooLate(answer)
-        deadline.due = null
-        this.#breaker.succeeded()
-        if (this.#owed.size > 0) void this.#pay()
-        resolve(answer)
-      }, failed)
+      const deadline = deadlines.in(timeoutMs, failed)
+      make(entries).then(
+        (answer) => {
+          if (deadline.isOver) return tooLate(answer)
+          deadline.drop()
+          this.#breaker.succeeded()
+          if (this.#owed.size > 0) void this.#pay()
+          resolve(answer)
+        },
+        () => deadline.call(),
+      )
     })
   }
 

@@ -16,7 +16,7 @@ if (redisProgram) {
     name: `${redisProgram}, through two connections`,
     async open() {
       const prefix = `conformance-${count++}:`
-      const connect = () => createValkeyEntries({ url: server.url, prefix })
+      const connect = () => createValkeyEntries({ url: server.url, prefix, clock: systemClock() })
       const [entries, second] = [connect(), connect()]
       for (const one of [entries, second]) await until(() => isConnected(one))
       const clock = systemClock()

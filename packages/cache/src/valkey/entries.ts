@@ -1,12 +1,16 @@
+import type { Clock } from '@garner/db'
 import { Redis, type Result } from 'ioredis'
-import type { Listening, Look, News, SharedEntries } from '../store.ts'
+import { AgeClock } from '../age-clock.ts'
+import type { Listening, Look, LookRequest, News, SharedEntries } from '../store.ts'
 import { FILLS, FORGET, INVALIDATE, LOOK, RELEASE, STORE } from './scripts.ts'
+import { ServerClock } from './server-clock.ts'
 
 export interface ValkeyEntriesOptions {
   /** `redis://` or `rediss://` (TLS), with user, password and database number where needed. Valkey 7.2+, Redis 6.2+. */
   url: string
   /** Begins every key and the channel's name, so that several programs can share a server. */
   prefix: string
+  clock: Clock
   /** What went wrong with a connection; each is tried again by itself. Default: nothing is said. */
   onFault?: (error: Error) => void
 }
@@ -45,6 +49,7 @@ declare module 'ioredis' {
 export function createValkeyEntries({
   url,
   prefix,
+  clock,
   onFault = () => {},
 }: ValkeyEntriesOptions): ValkeyEntries {
   const open = () => {
@@ -67,10 +72,43 @@ export function createValkeyEntries({
     return client
   }
   const commands = open()
+  const age = new AgeClock(clock)
+  const server = new ServerClock()
+  const gather = gathering(commands)
+  commands.on('close', () => server.forget())
   const channel = `${prefix}news`
   const keyOf = (address: string) => prefix + address
   const listeners = new Set<(news: News) => void>()
   let hearing: Redis | null = null
+
+  /**
+   * The copy when nothing more than reading it has to be done, which is nearly always: a tenth of what a script costs
+   * the server, which has one thread for the whole fleet. Anything else, doubt included, is null and for the script.
+   */
+  async function peek(key: string, { minVersion, floor, freshMs }: LookRequest): Promise<Look | null> {
+    const [v, r, k, f, bytes] = await commands.hmgetBuffer(key, 'v', 'r', 'k', 'f', 'b')
+    if (!v || !bytes) return null
+    const nowMs = server.atMostMs(age.nowMs())
+    if (nowMs === null) return null
+    const [version, ageMs, known] = [Number(v), nowMs - Number(r), Number(f)]
+    const isFresh = ageMs >= 0 && ageMs < freshMs && nowMs < Number(k)
+    if (!isFresh || version < Math.max(minVersion, floor, known)) return null
+    return { copy: { version, ageMs, bytes }, floor: known, fill: 'unneeded', leaseMs: 0 }
+  }
+
+  async function lookInScript(
+    key: string,
+    { minVersion, floor, freshMs, token, leaseMs }: LookRequest,
+  ): Promise<Look> {
+    const sentMs = age.nowMs()
+    const [serverMs, ...look] = await commands.garnerLookBuffer(
+      key,
+      ...[minVersion, floor, freshMs, token, Math.ceil(leaseMs)],
+    )
+    const answer = lookOf(look)
+    server.learn({ sentMs, serverMs: Number(serverMs) })
+    return answer
+  }
 
   /** One connection for all who listen, opened with the first. */
   function hear(): Redis {
@@ -86,12 +124,11 @@ export function createValkeyEntries({
   }
 
   return {
-    async look(address, { minVersion, floor, freshMs, token, leaseMs }) {
-      const row = await commands.garnerLookBuffer(
-        keyOf(address),
-        ...[minVersion, floor, freshMs, token, Math.ceil(leaseMs)],
-      )
-      return lookOf(row)
+    async look(address, request) {
+      const key = keyOf(address)
+      gather()
+      const isClockKnown = server.atMostMs(age.nowMs()) !== null
+      return (isClockKnown && (await peek(key, request))) || lookInScript(key, request)
     },
 
     async store(address, { token, version, ageMs, keepMs, bytes }) {
@@ -135,6 +172,33 @@ export function createValkeyEntries({
       commands.disconnect()
       hearing?.disconnect()
     },
+  }
+}
+
+/** As many commands as a write takes: more would keep the server waiting for work. */
+const GATHERED_MAX = 16
+
+/**
+ * What is sent in one turn of the event loop leaves in few writes. Readers come in crowds, and a system call for each of
+ * them would cost more than all the rest of a hit.
+ */
+function gathering(client: Redis): () => void {
+  let gathers: Redis['stream'] | null = null
+  let gathered = 0
+  const go = () => {
+    gathers?.uncork()
+    gathers = null
+  }
+  return () => {
+    const { stream } = client
+    if (gathers && gathers === stream && ++gathered < GATHERED_MAX) return
+    const isPlanned = gathers !== null
+    go()
+    if (!stream) return
+    gathers = stream
+    gathered = 0
+    stream.cork()
+    if (!isPlanned) setImmediate(go)
   }
 }
 

@@ -29,7 +29,7 @@ describe.skipIf(!redisProgram)('with a real server', () => {
       capacity: { rate: 1_000, concurrency: 100, loadMaxMs: 2_500 },
     })
     const running = budget.run(stop.signal)
-    const entries = createValkeyEntries({ url: server.url, prefix })
+    const entries = createValkeyEntries({ url: server.url, prefix, clock })
     const cache = new Cache({
       ...{ ...common, budget, codec: bytesCodec, shared: entries },
       ...{ freshMs: 60_000, maxAgeMs: 120_000, memoryMaxBytes: 0, waitMs: 3_000 },

@@ -20,8 +20,9 @@ if untilMs > now then redis.call('PEXPIRE', KEYS[1], untilMs - now) else redis.c
 `
 
 /**
- * ARGV: minVersion, floor, freshMs, token, leaseMs. Answers who fills (a place in `FILLS`), leaseMs, floor and, with a
- * copy, version, age, bytes.
+ * ARGV: minVersion, floor, freshMs, token, leaseMs. Answers what the server's clock shows, who fills (a place in `FILLS`),
+ * leaseMs, floor and, with a copy, version, age, bytes. A copy from the future was kept before the clock was set back:
+ * nobody knows how old it is, so there is none.
  */
 export const LOOK = `${NOW}
 local h = redis.call('HMGET', KEYS[1], 'v', 'r', 'k', 'f', 'fu', 't', 'l', 'u', 'b')
@@ -30,7 +31,7 @@ local known = '0'
 if h[4] and tonumber(h[5]) > now then known = h[4] end
 local needed = math.max(floor, tonumber(known))
 local version, age, bytes
-if h[1] and tonumber(h[3]) > now and tonumber(h[1]) >= minVersion then
+if h[1] and tonumber(h[3]) > now and tonumber(h[2]) <= now and tonumber(h[1]) >= minVersion then
   version = h[1]
   age = now - tonumber(h[2])
   bytes = h[9]
@@ -47,8 +48,8 @@ if not (version and age < freshMs and tonumber(version) >= needed) then
     ${KEEP}
   end
 end
-if version then return { fill, leaseMs, known, version, age, bytes } end
-return { fill, leaseMs, known }
+if version then return { now, fill, leaseMs, known, version, age, bytes } end
+return { now, fill, leaseMs, known }
 `
 
 export const FILLS = ['unneeded', 'yours', 'others'] as const
