@@ -193,8 +193,8 @@ export class Fills<Body> {
   }
 
   end(fill: Fill<Body>): void {
-    const left = this.#byAddress.get(fill.address)?.filter((one) => one !== fill) ?? []
-    if (left.length > 0) this.#byAddress.set(fill.address, left)
+    const fills = this.#byAddress.get(fill.address) ?? []
+    if (fills.length > 1) fills.splice(fills.indexOf(fill), 1)
     else this.#byAddress.delete(fill.address)
     const turns = this.#turns.get(fill.address)
     this.#turns.delete(fill.address)

@@ -71,7 +71,7 @@ export class Filler<Body> {
 
   /** Looks until the shared cache has what is needed, or lets this instance fill, or nobody waits any more. */
   async #look(fill: Fill<Body>, shared: SharedTier): Promise<Looked> {
-    const { freshMs, spread, random, loadMs, waitMs, incarnation } = this.#options
+    const { freshMs, spread, random, loadMs, waitMs, floorMs, incarnation } = this.#options
     const token = `${incarnation}:${this.#tokens++}`
     for (;;) {
       const { minVersion, address, forgotten } = fill
@@ -85,7 +85,10 @@ export class Filler<Body> {
       })
       if (!look) return { kind: 'absent' }
       if (fill.forgotten !== forgotten) continue
-      if (!(await this.#take(fill, look, { askedMs, freshMs: fresh }))) continue
+      if (!this.#take(fill, look, { askedMs, freshMs: fresh })) {
+        await shared.invalidate(address, { isForgotten: true, version: 0, keepMs: floorMs })
+        continue
+      }
       if (look.fill === 'yours') return { kind: 'mine', token }
       if (fill.endIfUnneeded()) return { kind: 'filled' }
       // Someone may have joined who needs more than was asked for; then it is asked for at once.
@@ -95,13 +98,9 @@ export class Filler<Body> {
     }
   }
 
-  /** Takes over what a look has found. Answers false when it could not be read: it is removed, look again. */
-  async #take(
-    fill: Fill<Body>,
-    look: Look,
-    { askedMs, freshMs }: { askedMs: number; freshMs: number },
-  ): Promise<boolean> {
-    const { memory, codec, shared, maxAgeMs, floorMs, age } = this.#options
+  /** Takes over what a look has found. Answers false when it could not be read: to be removed, and looked again. */
+  #take(fill: Fill<Body>, look: Look, { askedMs, freshMs }: { askedMs: number; freshMs: number }): boolean {
+    const { memory, codec, maxAgeMs, age } = this.#options
     if (look.floor > 0) memory.put(fill.address, { floor: look.floor })
     if (!look.copy) return true
     const { version, ageMs, bytes } = look.copy
@@ -109,7 +108,6 @@ export class Filler<Body> {
     try {
       body = codec.decode(bytes)
     } catch {
-      await shared!.invalidate(fill.address, { isForgotten: true, version: 0, keepMs: floorMs })
       return false
     }
     // Its age was right at some moment after the question was sent: it is no older than this.

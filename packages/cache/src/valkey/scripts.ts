@@ -6,6 +6,9 @@
  * version said to exist, `fu` until when that is remembered; `t` the token that holds the fill lease, `l` the version
  * that its load will have seen, `u` until when. Instants are ms of the server's clock.
  *
+ * `p` is `v r k f` as one text, there only while the copy is not known to be outdated: what a reader needs to take `b`
+ * without a script.
+ *
  * Numbers in Lua are doubles: exact for whole numbers up to 2^53, as in JavaScript. Versions are answered as the text
  * they were stored as, since integer replies near 2^53 are rounded on their way.
  */
@@ -17,6 +20,15 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 const KEEP = `local kept = redis.call('HMGET', KEYS[1], 'k', 'fu', 'u')
 local untilMs = math.max(tonumber(kept[1] or 0), tonumber(kept[2] or 0), tonumber(kept[3] or 0))
 if untilMs > now then redis.call('PEXPIRE', KEYS[1], untilMs - now) else redis.call('DEL', KEYS[1]) end
+`
+
+/** Brings `p` up to date; after everything that changes the copy or the known version. */
+const PEEK = `local c = redis.call('HMGET', KEYS[1], 'v', 'r', 'k', 'f')
+if c[1] and (not c[4] or tonumber(c[1]) >= tonumber(c[4])) then
+  redis.call('HSET', KEYS[1], 'p', c[1] .. ' ' .. c[2] .. ' ' .. c[3] .. ' ' .. (c[4] or '0'))
+else
+  redis.call('HDEL', KEYS[1], 'p')
+end
 `
 
 /**
@@ -68,6 +80,7 @@ if isBehind then
   return 'overtaken'
 end
 redis.call('HSET', KEYS[1], 'v', ARGV[2], 'r', now - tonumber(ARGV[3]), 'k', now + tonumber(ARGV[4]), 'b', ARGV[5])
+${PEEK}
 ${KEEP}
 redis.call('PUBLISH', ARGV[6], 'filled 0 ' .. ARGV[7])
 return 'stored'
@@ -93,13 +106,14 @@ redis.call('HSET', KEYS[1], 'f', math.max(known, version), 'fu', math.max(tonumb
 
 export const INVALIDATE = `${RAISE}
 if h[3] and tonumber(h[3]) < version then redis.call('HDEL', KEYS[1], 't', 'l', 'u') end
+do ${PEEK} end
 do ${KEEP} end
 redis.call('PUBLISH', ARGV[3], 'outdated ' .. ARGV[1] .. ' ' .. ARGV[4])
 return 1
 `
 
 export const FORGET = `${RAISE}
-redis.call('HDEL', KEYS[1], 'v', 'r', 'k', 'b', 't', 'l', 'u')
+redis.call('HDEL', KEYS[1], 'v', 'r', 'k', 'b', 'p', 't', 'l', 'u')
 do ${KEEP} end
 redis.call('PUBLISH', ARGV[3], 'forgotten ' .. ARGV[1] .. ' ' .. ARGV[4])
 return 1
