@@ -59,17 +59,32 @@ export async function countingProxy(databaseUrl: string): Promise<{ url: string;
   return { url, sent: () => sent }
 }
 
+export interface SilentProxy {
+  /** The database's url through it. */
+  url: string
+  silence(): void
+  /** Once the client sends `text`, which does not arrive. */
+  silenceAt(text: string): void
+}
+
 /** A wire that stays open and carries nothing any more once it is silenced. Ends with its test. */
-export async function silentProxy(databaseUrl: string): Promise<{ url: string; silence: () => void }> {
+export async function silentProxy(databaseUrl: string): Promise<SilentProxy> {
   let isSilent = false
+  let last: string | null = null
   const url = await proxy(databaseUrl, (client, upstream) => {
-    client.on('data', (chunk) => !isSilent && upstream.write(chunk))
+    client.on('data', (chunk) => {
+      if (last !== null && chunk.includes(last)) isSilent = true
+      if (!isSilent) upstream.write(chunk)
+    })
     upstream.on('data', (chunk) => !isSilent && client.write(chunk))
   })
   return {
     url,
     silence() {
       isSilent = true
+    },
+    silenceAt(text) {
+      last = text
     },
   }
 }
@@ -78,7 +93,8 @@ export async function silentProxy(databaseUrl: string): Promise<{ url: string; s
 async function proxy(databaseUrl: string, join: (client: Socket, upstream: Socket) => void): Promise<string> {
   const { hostname, port } = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  const server = createServer((client) => {
+  // A socket that its other end has closed is not closed by itself here: a silent server would not answer that, either.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect(Number(port || 5432), hostname)
     for (const one of [client, upstream]) {
       sockets.add(one)

@@ -1,7 +1,9 @@
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { Socket } from 'node:net'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { silentProxy } from '../../testing/cutting-proxy.ts'
 import { describeOnPostgres, temporaryPostgres } from '../../testing/postgres.ts'
 import { systemClock } from '../clock.ts'
-import { openPostgres } from './database.ts'
+import { openPostgres, type PostgresOptions } from './database.ts'
 
 describeOnPostgres('listen', () => {
   let url: string
@@ -9,8 +11,8 @@ describeOnPostgres('listen', () => {
     url = await temporaryPostgres()
   })
 
-  function opened(isPooled = false) {
-    const db = openPostgres({ url, clock: systemClock(), isPooled })
+  function opened(options: Partial<PostgresOptions> = {}) {
+    const db = openPostgres({ url, clock: systemClock(), ...options })
     onTestFinished(() => db.close())
     return db
   }
@@ -56,7 +58,29 @@ describeOnPostgres('listen', () => {
     await listener.close()
   })
 
+  test('a server that is gone without a word keeps nobody from leaving', async () => {
+    const wire = await silentProxy(url)
+    const listener = (await opened({ url: wire.url }).listen('notes', () => {}))!
+    wire.silence()
+    await listener.close()
+  })
+
+  test('a server that falls silent while it is told to: StoreUnavailable', async () => {
+    const wire = await silentProxy(url)
+    wire.silenceAt('LISTEN')
+    const listening = opened({ url: wire.url, connectMs: 100 }).listen('notes', () => {})
+    await expect(listening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: 'missing' })
+  })
+
+  test('a connection on which nothing happens is kept from being forgotten on the way', async () => {
+    const kept = vi.spyOn(Socket.prototype, 'setKeepAlive')
+    onTestFinished(() => kept.mockRestore())
+    const listener = (await opened().listen('notes', () => {}))!
+    expect(kept.mock.calls).toEqual([[true, 60_000]])
+    await listener.close()
+  })
+
   test('behind a pooler without a way around it there is nothing to listen to', async () => {
-    expect(await opened(true).listen('notes', () => {})).toBeNull()
+    expect(await opened({ isPooled: true }).listen('notes', () => {})).toBeNull()
   })
 })
