@@ -17,7 +17,10 @@ export interface Pages {
   fetchPage: FetchPage
   /** Whether this address is answered by the demo's built-in site, without a network. */
   isFixture: (url: string) => boolean
-  /** Loads the fetcher, which is made when it is first needed: listening must not wait for 300 files of its parts. */
+  /**
+   * Loads the fetcher, which is made when it is first needed: listening must not wait for 300 files of its parts. Nothing
+   * in a process without a worker: whoever reads from it first would wait 45 ms for what it never uses.
+   */
   load: () => Promise<void>
 }
 
@@ -59,7 +62,7 @@ export function createPages({
       return !allow.reaches(url.hostname, portOf(url))
     },
     async load() {
-      await open()
+      if (config.role !== 'serve') await open()
     },
   }
 }

@@ -170,11 +170,16 @@ async function serve(
   const isWeb = config.role !== 'work'
   const isWorker = config.role !== 'serve'
   const web = isWeb ? await garner.web() : null
+  const warmUp = () =>
+    garner.warmUp().catch((error: Error) => logger.warn({ error: error.name }, 'warming up failed'))
+  // While what signing in needs is loaded, a quarter of a second, nobody is answered. A server among others is not ready
+  // until that is over: the first who are sent to it would wait for longer than the reader of a list may.
+  if (web && !isWorker) await warmUp()
   if (web) {
     await web.app.listen({ host: config.host, port: config.port })
     outside.out(`Garner listening on ${urlOf(web.app.server.address(), config.host)}`)
-    // After saying so: the half second that signing in needs to load must not delay the start.
-    garner.warmUp().catch((error: Error) => logger.warn({ error: error.name }, 'warming up failed'))
+    // A person who starts the whole program waits for that line, and then opens a browser.
+    if (isWorker) void warmUp()
   } else outside.out('Garner working')
   const running = isWorker ? garner.worker.run(stop.signal) : Promise.resolve()
   garner
