@@ -1,4 +1,5 @@
 import type { Clock } from '@garner/db'
+import { Ring } from './ring.ts'
 
 interface Entry {
   atMs: number
@@ -12,7 +13,7 @@ interface Entry {
 export class Deadlines {
   readonly #clock: Clock
   /** By duration in ms; there are as many as there are kinds, at most. */
-  readonly #queues = new Map<number, Set<Entry>>()
+  readonly #queues = new Map<number, Ring<Entry>>()
   #size = 0
   #isWatching = false
   #untilMs = Number.POSITIVE_INFINITY
@@ -26,16 +27,16 @@ export class Deadlines {
   add(ms: number, isOver: () => void): () => void {
     let queue = this.#queues.get(ms)
     if (!queue) {
-      queue = new Set()
+      queue = new Ring()
       this.#queues.set(ms, queue)
     }
     const entry: Entry = { atMs: this.#clock.monotonicMs() + ms, isOver }
-    queue.add(entry)
+    const place = queue.add(entry)
     this.#size++
     if (!this.#isWatching) void this.#watch()
     else if (entry.atMs < this.#untilMs) this.#wake.abort('earlier')
     return () => {
-      if (!queue.delete(entry)) return
+      if (!place.leave()) return
       this.#size--
       if (this.#size === 0) this.#wake.abort('none')
     }
@@ -55,10 +56,8 @@ export class Deadlines {
   #earliestMs(): number {
     let earliestMs = Number.POSITIVE_INFINITY
     for (const queue of this.#queues.values()) {
-      for (const entry of queue) {
-        earliestMs = Math.min(earliestMs, entry.atMs)
-        break
-      }
+      const { member } = queue.first ?? {}
+      if (member) earliestMs = Math.min(earliestMs, member.atMs)
     }
     return earliestMs
   }
@@ -66,11 +65,10 @@ export class Deadlines {
   #endThoseOver(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const queue of this.#queues.values()) {
-      for (const entry of queue) {
-        if (entry.atMs > nowMs) break
-        queue.delete(entry)
+      for (let first = queue.first; first && first.member!.atMs <= nowMs; first = queue.first) {
+        const over = first.leave()
         this.#size--
-        entry.isOver()
+        over?.isOver()
       }
     }
   }

@@ -1,8 +1,10 @@
 import type { Clock } from '@garner/db'
 import type { Claim } from './job.ts'
+import { type Place, Ring } from './ring.ts'
 import type { JobStore } from './store.ts'
 
 interface Held {
+  place: Place<Held> | null
   claim: Claim
   /** Told once, when the lease is lost. */
   isLost: () => void
@@ -19,7 +21,7 @@ export class Heart<Tx> {
   readonly #store: JobStore<Tx>
   readonly #clock: Clock
   readonly #leaseMs: number
-  readonly #held = new Set<Held>()
+  readonly #held = new Ring<Held>()
   #beating: Promise<void> | null = null
   #wake = new AbortController()
 
@@ -31,11 +33,12 @@ export class Heart<Tx> {
 
   /** Keeps the lease of a claim asked for at `askedAtMs` (monotonic), until what this answers is called. */
   hold(claim: Claim, askedAtMs: number, isLost: () => void): () => void {
-    const held = { claim, isLost, untilMs: askedAtMs + this.#leaseMs }
-    this.#held.add(held)
+    const held: Held = { claim, isLost, untilMs: askedAtMs + this.#leaseMs, place: null }
+    const place = this.#held.add(held)
+    held.place = place
     this.#beating ??= this.#beat()
     return () => {
-      this.#held.delete(held)
+      place.leave()
       if (this.#held.size === 0) this.#wake.abort('idle')
     }
   }
@@ -54,7 +57,7 @@ export class Heart<Tx> {
 
   /** One heartbeat for everything that is held. */
   async beatOnce(): Promise<void> {
-    const all = [...this.#held]
+    const all = this.#held.members()
     const askedAtMs = this.#clock.monotonicMs()
     const answered = new AbortController()
     // A store that neither answers nor fails must not hide that a lease runs out.
@@ -78,7 +81,7 @@ export class Heart<Tx> {
     }
   }
 
-  #lose(held: Held): void {
-    if (this.#held.delete(held)) held.isLost()
+  #lose({ place }: Held): void {
+    place?.leave()?.isLost()
   }
 }

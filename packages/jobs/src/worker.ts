@@ -7,6 +7,7 @@ import { type Handling, handlingOf } from './handle.ts'
 import { Heart } from './heart.ts'
 import type { Claim } from './job.ts'
 import type { JobKind } from './kind.ts'
+import { Ring } from './ring.ts'
 import { type AttemptDeps, type AttemptEnd, runAttempt } from './run-attempt.ts'
 import type { ClaimKind, ClaimRequest, JobStore, Listening } from './store.ts'
 
@@ -64,7 +65,7 @@ export class Worker<Tx> {
   readonly #asked: { kinds: ClaimKind[]; names: string[] }
   readonly #deps: AttemptDeps<Tx>
   readonly #heart: Heart<Tx>
-  readonly #active = new Set<Attempt<Tx>>()
+  readonly #active = new Ring<Attempt<Tx>>()
   #listening: Listening | null = null
   #isStopped = false
   #claiming = 0
@@ -143,7 +144,7 @@ export class Worker<Tx> {
     const { store, clock, around, onFault, onStart, onEnd } = this.#options
     const attempt = new Attempt<Tx>({ store, clock, claim, askedAtMs, around })
     if (this.#isStopped) attempt.cut('stopped')
-    this.#active.add(attempt)
+    const active = this.#active.add(attempt)
     const release = this.#heart.hold(claim, askedAtMs, () => attempt.cut('lost'))
     let end: AttemptEnd = 'stale'
     try {
@@ -157,7 +158,7 @@ export class Worker<Tx> {
       onFault?.(claim, error)
     } finally {
       release()
-      this.#active.delete(attempt)
+      active.leave()
       this.wake()
     }
     onEnd?.(claim, end)
@@ -233,7 +234,7 @@ export class Worker<Tx> {
     const untilMs = clock.monotonicMs() + graceMs
     while (this.#isBusy && clock.monotonicMs() < untilMs) await clock.sleep(20)
     this.#isStopped = true
-    for (const attempt of this.#active) attempt.cut('stopped')
+    for (const attempt of this.#active.members()) attempt.cut('stopped')
     const lastMs = clock.monotonicMs() + 2_000
     while (this.#isBusy && clock.monotonicMs() < lastMs) await clock.sleep(20)
     this.events.close()
