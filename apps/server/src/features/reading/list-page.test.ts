@@ -85,6 +85,14 @@ describe('one page for all members', () => {
     expect(answers.bytes).toBeGreaterThan(16 * 1024 * 1024)
   })
 
+  test('keeps no more memory than it counts: no block and no chunk that it is only a part of', () => {
+    const codec = pageCodec('the secret')
+    const chunk = Buffer.concat([codec.encode(shared), Buffer.alloc(64 * 1024)])
+    const copy = codec.decode(chunk.subarray(0, codec.encode(shared).length))
+    for (const kept of [shared.items, copy.items, answerOf(shared, { asking: 'alice', limit: 50 })])
+      expect(kept.buffer.byteLength).toBe(kept.length)
+  })
+
   test('goes through the shared cache as it is, and not without its seal', () => {
     const codec = pageCodec('the secret')
     const bytes = codec.encode(shared)

@@ -47,7 +47,21 @@ export function pageOf(
     ends.push(at)
     parts.push(text)
   }
-  return { ...rest, items: Buffer.concat(parts), ends, flags }
+  return { ...rest, items: inOwnMemory(parts), ends, flags }
+}
+
+/**
+ * For what is kept. Small Buffers are cut from blocks of 64 KB, and what comes over the network from the chunk it came in:
+ * a list of 2 KB that is kept would keep all of that, and the bounds in bytes would hold back nothing.
+ */
+function inOwnMemory(parts: readonly Uint8Array[]): Buffer {
+  const own = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    own.set(part, at)
+    at += part.length
+  }
+  return own
 }
 
 const FLAG = '"is_read":'
@@ -94,14 +108,14 @@ export class Answers {
 export function answerOf(page: ListPage, { asking, limit }: { asking: string; limit: number }): Buffer {
   const shown = Math.min(limit, page.ends.length)
   const end = shown === 0 ? 0 : page.ends[shown - 1]!
-  const tail = tailOf(page, { asking, shown })
-  const answer = Buffer.allocUnsafe(HEAD.length + end + Buffer.byteLength(tail))
-  answer.set(HEAD)
-  answer.set(end === page.items.length ? page.items : page.items.subarray(0, end), HEAD.length)
+  const answer = inOwnMemory([
+    HEAD,
+    page.items.subarray(0, end),
+    Buffer.from(tailOf(page, { asking, shown })),
+  ])
   for (const place of page.read.get(asking) ?? []) {
     if (place < shown) answer.set(TRUE, HEAD.length + page.flags[place]!)
   }
-  answer.write(tail, HEAD.length + end)
   return answer
 }
 
@@ -149,7 +163,12 @@ export function pageCodec(secret: string): Codec<ListPage> {
         throw new Error('A copy in the shared cache is not one of ours.')
       const end = 4 + bytes.readUInt32LE()
       const { read, counts, ...rest } = JSON.parse(bytes.toString('utf8', 4, end))
-      return { ...rest, read: new Map(read), counts: new Map(counts), items: bytes.subarray(end) }
+      return {
+        ...rest,
+        read: new Map(read),
+        counts: new Map(counts),
+        items: inOwnMemory([bytes.subarray(end)]),
+      }
     },
     sizeOf: ({ items, ends, read, counts }) =>
       items.length + 16 * ends.length + 200 * (read.size + counts.size) + 8 * sum(read.values()),
