@@ -4,6 +4,7 @@ import { VisionError } from '../../outbound/vision.ts'
 import { acceptInserts, refuseInserts } from '../../testing/database.ts'
 import { Diary } from '../../testing/diary.ts'
 import { TOAST } from '../../testing/photos.ts'
+import { CALLS_AT_ONCE } from './describe-photo.ts'
 
 const PLACEHOLDER = 'Photo meal — description pending'
 
@@ -65,6 +66,24 @@ test('while they wait, one sees their order, and which is being described', asyn
   expect(await diary.allowance()).toMatchObject({ used: 0, reserved: 1 })
   gate.resolve(TOAST)
   expect(await step.done).toEqual(['published'])
+})
+
+test('a model that hangs holds twenty photos, no more of them, and no titles', async () => {
+  const diary = await Diary.open()
+  const gate = Promise.withResolvers<typeof TOAST>()
+  diary.vision.script = () => gate.promise
+  diary.harness.site.rule = () => 'Tomatoes'
+  for (let n = 0; n <= CALLS_AT_ONCE; n++) await diary.log(n)
+  const saved = await diary.harness.save('https://example.com/tomatoes')
+  const step = await diary.harness.web.garner.worker.step()
+  expect(step.claimed).toBe(CALLS_AT_ONCE + 1)
+  await called(diary, CALLS_AT_ONCE)
+  const { entries } = await diary.pending()
+  expect(entries.filter(({ state }) => state === 'queued')).toHaveLength(1)
+  while ((await diary.harness.link(saved.id)).title !== 'Tomatoes') await wait(1)
+  gate.resolve(TOAST)
+  await step.done
+  expect(await diary.work()).toEqual(['published'])
 })
 
 test('no provider: the photo is logged with its time and nothing is counted', async () => {

@@ -32,6 +32,12 @@ const BACKOFF_MAX_MS = 30 * 60_000
 /** Beyond the call's own limit: reading the photo, and asking again in another way of a model that knows only that. */
 const AROUND_CALL_MS = 60_000
 
+/**
+ * 20 calls at a time, and as many for estimates asked for by hand: each keeps its picture in memory, as it is, as text
+ * and as a request, about 2 MB. Fewer than a worker's slots (32), or a model that hangs would keep titles waiting.
+ */
+export const CALLS_AT_ONCE = 20
+
 export interface DescribeDeps extends EstimatingDeps {
   read: Queryable
   isApproved: (query: Queryable, userId: string) => Promise<boolean>
@@ -56,6 +62,7 @@ export function photoRules(deps: DescribeDeps) {
       maxMs: Math.max(BACKOFF_MAX_MS, deps.retryBaseMs),
     },
     attemptMs: deps.visionTimeoutMs + AROUND_CALL_MS,
+    concurrency: CALLS_AT_ONCE,
     isAllowed: (query: Transaction | Queryable, job: Job) => deps.isApproved(query, job.tenant),
   }
 }
