@@ -73,11 +73,11 @@ test('a model that hangs holds twenty photos, no more of them, and no titles', a
   const gate = Promise.withResolvers<typeof TOAST>()
   diary.vision.script = () => gate.promise
   diary.harness.site.rule = () => 'Tomatoes'
-  for (let n = 0; n <= CALLS_AT_ONCE; n++) await diary.log(n)
+  for (let n = 0; n <= CALLS_AT_ONCE.photos; n++) await diary.log(n)
   const saved = await diary.harness.save('https://example.com/tomatoes')
   const step = await diary.harness.web.garner.worker.step()
-  expect(step.claimed).toBe(CALLS_AT_ONCE + 1)
-  await called(diary, CALLS_AT_ONCE)
+  expect(step.claimed).toBe(CALLS_AT_ONCE.photos + 1)
+  await called(diary, CALLS_AT_ONCE.photos)
   const { entries } = await diary.pending()
   expect(entries.filter(({ state }) => state === 'queued')).toHaveLength(1)
   while ((await diary.harness.link(saved.id)).title !== 'Tomatoes') await wait(1)

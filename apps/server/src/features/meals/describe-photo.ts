@@ -33,10 +33,10 @@ const BACKOFF_MAX_MS = 30 * 60_000
 const AROUND_CALL_MS = 60_000
 
 /**
- * 20 calls at a time, and as many for estimates asked for by hand: each keeps its picture in memory, as it is, as text
- * and as a request, about 2 MB. Fewer than a worker's slots (32), or a model that hangs would keep titles waiting.
+ * Each call keeps its picture in memory, as it is, as text and as a request: about 2 MB. Together they are fewer than a
+ * worker's slots (32), or a model that hangs would keep titles waiting.
  */
-export const CALLS_AT_ONCE = 20
+export const CALLS_AT_ONCE = { photos: 20, byHand: 8 }
 
 export interface DescribeDeps extends EstimatingDeps {
   read: Queryable
@@ -62,7 +62,6 @@ export function photoRules(deps: DescribeDeps) {
       maxMs: Math.max(BACKOFF_MAX_MS, deps.retryBaseMs),
     },
     attemptMs: deps.visionTimeoutMs + AROUND_CALL_MS,
-    concurrency: CALLS_AT_ONCE,
     isAllowed: (query: Transaction | Queryable, job: Job) => deps.isApproved(query, job.tenant),
   }
 }
@@ -76,6 +75,7 @@ export function describePhoto(deps: DescribeDeps): JobKind<Transaction> {
   return {
     kind: DESCRIBE_PHOTO,
     ...photoRules(deps),
+    concurrency: CALLS_AT_ONCE.photos,
 
     async handle(attempt) {
       const { job } = attempt

@@ -2,7 +2,7 @@ import type { Queryable, Transaction } from '@garner/db'
 import { type Job, type JobKind, type JobStore, PENDING_STATES, type WriteAnswer } from '@garner/jobs'
 import type { Vision } from '../../outbound/vision.ts'
 import { badRequest, conflict, type HttpProblem, notFound } from '../../problem.ts'
-import { DEADLINE_MS, type DescribeDeps, photoRules } from './describe-photo.ts'
+import { CALLS_AT_ONCE, DEADLINE_MS, type DescribeDeps, photoRules } from './describe-photo.ts'
 import { diaryChanged } from './diary.ts'
 import { estimateOf, isFailedCall } from './estimating.ts'
 import { findEntry, photoSubject } from './intake/entry.ts'
@@ -91,6 +91,7 @@ export function estimateMeal(deps: DescribeDeps): JobKind<Transaction> {
   return {
     kind: ESTIMATE_MEAL,
     ...photoRules(deps),
+    concurrency: CALLS_AT_ONCE.byHand,
 
     async handle(attempt) {
       const { job } = attempt
