@@ -25,8 +25,8 @@ const LOOKS = [
 ] as const
 
 /**
- * Runs in the page: what reaches beyond the window's edge, save for the list of settings, which one can push; and
- * whether a toast lies on the box that the next link goes into.
+ * Runs in the page: what reaches beyond the window's edge, save for the list of settings, which one can push; and what
+ * a toast lies on that can be pressed. On phones rows go on behind it, as behind the save box.
  */
 const CUT_OFF = `(() => {
   const beyond = [...document.querySelectorAll('button, a, input, textarea, form, h1, h2, p, li')].filter((one) => {
@@ -34,10 +34,18 @@ const CUT_OFF = `(() => {
     return width > 1 && right > innerWidth + 1 && !one.closest('.toc, .visually-hidden, .skip')
   })
   const page = document.documentElement.scrollWidth > innerWidth ? ['the page itself'] : []
-  const [box, toast] = ['.save', '.toast'].map((one) => document.querySelector(one)?.getBoundingClientRect())
-  const isCovered = box && toast && toast.top < box.bottom && box.top < toast.bottom
-  const covered = isCovered ? ['the toast covers the save box'] : []
-  return [...page, ...covered, ...beyond.map((one) => one.outerHTML.slice(0, 160))]
+  const toast = document.querySelector('.toast')?.getBoundingClientRect()
+  const rows = innerWidth < 900 ? '' : ', .row button'
+  const here = document.querySelector('dialog[open]') ? '.sheet-foot .btn, .buttons .btn' : '.save, .tabs a' + rows
+  const covered = [...document.querySelectorAll(toast ? here : 'nothing')].filter((one) => {
+    const { top, bottom, left, right } = one.getBoundingClientRect()
+    return top < toast.bottom && toast.top < bottom && left < toast.right && toast.left < right
+  })
+  return [
+    ...page,
+    ...covered.map((one) => 'the toast covers ' + one.outerHTML.slice(0, 160)),
+    ...beyond.map((one) => one.outerHTML.slice(0, 160)),
+  ]
 })()`
 
 const RUN_AXE = `axe.run(document, { runOnly: { type: 'tag', values: ${JSON.stringify(TAGS)} } }).then(

@@ -16,10 +16,15 @@ export interface Toast {
 const PAUSE_MS = 2_000
 const WAITING_MAX = 3
 
-/** Tells people what happened: one toast at a time, and a quiet line for screen readers. */
+/**
+ * Tells people what happened: one toast at a time, and a quiet line for screen readers. What lies behind a modal sheet
+ * is neither reached nor read out, so both are told inside the topmost one that is open.
+ */
 export class Notice {
   readonly toast: Store<Toast | null> = createStore<Toast | null>(null)
   readonly said: Store<string> = createStore('')
+  /** The modal sheets that are open, the topmost last. */
+  readonly modals: Store<readonly HTMLElement[]> = createStore<readonly HTMLElement[]>([])
   readonly #clock: Clock
   #waiting: string[] = []
   #talking = false
@@ -32,6 +37,12 @@ export class Notice {
   show(words: string, actions: ToastAction[] = []): void {
     this.#lastId += 1
     this.toast.set({ id: this.#lastId, words, actions })
+  }
+
+  /** Tells inside this sheet from now on; the function that is answered ends that. */
+  tellIn(modal: HTMLElement): () => void {
+    this.modals.set((before) => [...before, modal])
+    return () => this.modals.set((before) => before.filter((one) => one !== modal))
   }
 
   dismiss(id?: number): void {

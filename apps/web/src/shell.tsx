@@ -64,6 +64,7 @@ export function Shell(props: {
               </li>
             </ul>
           </nav>
+          <Toaster />
           <div className="rail-foot">
             <LiveLine />
             <Link className="me" to="/settings#you">
@@ -86,7 +87,6 @@ export function Shell(props: {
           {props.children}
         </main>
       </div>
-      <Toaster />
     </>
   )
 }

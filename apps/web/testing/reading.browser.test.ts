@@ -3,6 +3,18 @@ import { chromiumPath, paste, row, type Stage, setStage, type Visit } from './br
 import { PEOPLE } from './fake-people.ts'
 import { type FakeState, linkOf, studyGroup } from './fake-state.ts'
 
+/** Runs in the page: what of these a toast lies on, which there has to be. */
+function under(selector: string): string[] {
+  const toast = document.querySelector('.toast')?.getBoundingClientRect()
+  if (!toast) return ['there is no toast']
+  const lain = [...document.querySelectorAll(selector)].filter((one) => {
+    const { top, bottom, left, right, width } = one.getBoundingClientRect()
+    const isBeside = right <= toast.left || toast.right <= left || bottom <= toast.top || toast.bottom <= top
+    return width > 0 && !isBeside
+  })
+  return lain.map((one) => one.outerHTML.slice(0, 120))
+}
+
 describe.skipIf(chromiumPath === null)('reading, in a browser', { timeout: 30_000 }, () => {
   let stage: Stage
   let visit: Visit
@@ -83,6 +95,32 @@ describe.skipIf(chromiumPath === null)('reading, in a browser', { timeout: 30_00
     expect(await box().inputValue()).toBe('')
     expect(new Set(saves().map((one) => one.headers['idempotency-key'])).size).toBe(1)
     expect(saves()).toHaveLength(3)
+  })
+
+  test('a toast lies on nothing that can be pressed, however much the save box has to say', async () => {
+    const { page, fake } = await open(studyGroup(Date.now(), 20))
+    await save('https://en.wikipedia.org/wiki/Cache_stampede')
+    await page.getByText(/^Already here: Mei saved it /).waitFor()
+    fake.refuse('POST /api/bookmarks', { status: 429, headers: { 'Retry-After': '600' }, times: 1 })
+    await save('https://example.org/later')
+    await page.getByText('The queue is full, so this link is not saved yet.').waitFor()
+    const menus = page.getByRole('button', { name: /^More for / })
+    for (const width of [1440, 900, 390, 320]) {
+      await page.setViewportSize({ width, height: 700 })
+      // With the focus in it, it stays.
+      await page.getByRole('button', { name: 'Show it' }).focus()
+      expect(await page.evaluate(under, '.save, .tabs, .me'), `${width} px`).toEqual([])
+      if (width >= 900) expect(await page.evaluate(under, '.row')).toEqual([])
+      // On phones rows go on behind it, as behind the save box. What the keyboard goes to comes out, and the last one, too.
+      for (let n = 0; n < 5; n += 1) {
+        await menus.nth(n).focus()
+        expect(await page.evaluate(under, ':focus'), `${width} px, row ${n}`).toEqual([])
+      }
+      await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+      await page.getByText('That is all of them.').waitFor()
+      await expect.poll(() => page.evaluate(under, '.row button')).toEqual([])
+      await page.evaluate(() => scrollTo(0, 0))
+    }
   })
 
   test('a pasted link is saved from anywhere, one after the other', async () => {

@@ -2,6 +2,7 @@ import { type RefObject, useEffect } from 'react'
 import { useGarner } from '../garner.ts'
 import { useStore } from '../store.ts'
 import { Countdown } from '../ui/countdown.tsx'
+import { heightAs } from '../ui/height-as.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Ring } from './ring.tsx'
 import type { SaveBoxState } from './use-save.ts'
@@ -21,7 +22,7 @@ export function SaveBox(props: {
   }, [box.problem, inputRef])
 
   return (
-    <div className="save">
+    <div className="save" ref={measured}>
       <form
         autoComplete="off"
         noValidate
@@ -107,3 +108,6 @@ export function SaveBox(props: {
     </div>
   )
 }
+
+/** On phones it lies at the bottom, and grows with a note and with what it has to say. */
+const measured = heightAs('--save-box')

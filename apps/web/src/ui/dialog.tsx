@@ -1,10 +1,8 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useRef } from 'react'
 import { Icon } from './icon.tsx'
+import { useModal } from './use-modal.ts'
 
-/**
- * A modal sheet. The browser's own <dialog> keeps the focus inside, makes the page behind it inert, closes on Esc and
- * gives the focus back to where it was.
- */
+/** A modal sheet with its heading and its way out. */
 export function Dialog(props: {
   title: string
   onClose(): void
@@ -14,24 +12,9 @@ export function Dialog(props: {
   labelledBy?: string
 }) {
   const ref = useRef<HTMLDialogElement>(null)
-  const onClose = useRef(props.onClose)
-  onClose.current = props.onClose
+  const { onClose } = props
   const id = useId()
-
-  useEffect(() => {
-    const dialog = ref.current
-    if (!dialog) return
-    const before = document.activeElement
-    if (!dialog.open) dialog.showModal()
-    return () => {
-      dialog.close()
-      // What opened it may be gone (a row that scrolled away): then the page itself takes the focus.
-      if (document.activeElement === document.body && before instanceof HTMLElement) {
-        if (before.isConnected) before.focus()
-        else document.getElementById('main')?.focus()
-      }
-    }
-  }, [])
+  useModal(ref, { onClose })
 
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click on the backdrop; Esc does the same from the keyboard
@@ -39,19 +22,15 @@ export function Dialog(props: {
       ref={ref}
       className={`dialog ${props.kind ?? ''}`}
       aria-labelledby={props.labelledBy ?? id}
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose.current()
-      }}
       onClick={(event) => {
-        if (event.target === ref.current) onClose.current()
+        if (event.target === ref.current) onClose()
       }}
     >
       <div className="dialog-body">
         {props.labelledBy === undefined && (
           <header className="dialog-head">
             <h2 id={id}>{props.title}</h2>
-            <button type="button" className="icon-btn" aria-label="Close" onClick={() => onClose.current()}>
+            <button type="button" className="icon-btn" aria-label="Close" onClick={onClose}>
               <Icon name="x" />
             </button>
           </header>
