@@ -1,63 +1,37 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useRef, useState } from 'react'
 import { useGarner } from '../garner.ts'
 import { explained } from '../http/failure.ts'
 import type { CreatedShare, CreateShare, Share } from '../meals/contract.ts'
 import { useNow } from '../ui/countdown.tsx'
-import { Icon } from '../ui/icon.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { date, onDay } from '../words/calendar.ts'
 import { count } from '../words/count.ts'
 import { dayAndLongMonth } from '../words/local-day.ts'
-import { Problem, Section } from './section.tsx'
+import { MadeThings, type ThingWords } from './made-things.tsx'
+import { Problem } from './section.tsx'
 
 const DAY_MS = 86_400_000
 
-/** Read-only links to one's meals. The link is shown once: only its hash is kept. */
+/** Read-only links to one's meals. */
 export function Sharing() {
-  const { meals, queries } = useGarner()
-  const shares = useQuery({ queryKey: ['shares'], queryFn: () => meals.shares() })
-  const [isMaking, setIsMaking] = useState(false)
-  const [made, setMade] = useState<CreatedShare | null>(null)
-  const stop = useMutation({
-    mutationFn: (share: Share) => meals.stopShare(share.id),
-    onSuccess: (_, share) => setMade((shown) => (shown?.id === share.id ? null : shown)),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['shares'] }),
-  })
+  const { meals } = useGarner()
+  const nowMs = useNow(60_000)
   return (
-    <Section
+    <MadeThings<Share, CreatedShare>
       id="sharing"
       title="Sharing"
       about="A read-only link to your meals, for a dietician or a doctor. They need no account. You can stop it at any moment."
-      action={
-        <button
-          type="button"
-          className="btn tight"
-          aria-expanded={isMaking}
-          onClick={() => setIsMaking(!isMaking)}
-        >
-          <Icon name="plus" />
-          New link
-        </button>
-      }
-    >
-      {isMaking && (
-        <NewShare
-          onMade={(share) => {
-            setMade(share)
-            setIsMaking(false)
-          }}
-        />
-      )}
-      {made && <Once share={made} />}
-      <Problem words={shares.error ? explained(shares.error) : stop.error ? explained(stop.error) : null} />
-      {shares.data?.length === 0 && !made && <p className="quiet small">No links yet.</p>}
-      <ul className="things">
-        {shares.data?.map((share) => (
-          <ShareRow key={share.id} share={share} onStop={() => stop.mutate(share)} />
-        ))}
-      </ul>
-    </Section>
+      what="link"
+      icon="share"
+      end="Stop"
+      list={() => meals.shares()}
+      onEnd={(share) => meals.stopShare(share.id)}
+      form={(onMade) => <NewShare onMade={onMade} />}
+      secretOf={(share) => new URL(share.path, location.origin).href}
+      copy="Copy link"
+      wordsOf={(share) => shareWords(share, nowMs)}
+    />
   )
 }
 
@@ -86,7 +60,8 @@ function NewShare({ onMade }: { onMade(share: CreatedShare): void }) {
       return meals.share(key.current.body!, key.current.id)
     },
     onSuccess: onMade,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['shares'] }),
+    // Also after a failure: it may have been made, and only its answer lost.
+    onSettled: () => queries.invalidateQueries({ queryKey: ['sharing'] }),
   })
   return (
     <form
@@ -149,59 +124,14 @@ function NewShare({ onMade }: { onMade(share: CreatedShare): void }) {
   )
 }
 
-function Once({ share }: { share: CreatedShare }) {
-  const { notice } = useGarner()
-  const link = new URL(share.path, location.origin).href
-  return (
-    <div role="status">
-      <p className="small">
-        <strong>Copy it now: it is shown once.</strong>
-      </p>
-      <div className="once">
-        <code>{link}</code>
-        <button
-          type="button"
-          className="btn tight primary"
-          onClick={() =>
-            navigator.clipboard?.writeText(link).then(
-              () => notice.show('Link copied'),
-              () => notice.show('The browser did not allow copying. Select it by hand.'),
-            )
-          }
-        >
-          <Icon name="copy" />
-          Copy link
-        </button>
-      </div>
-    </div>
-  )
-}
-
-function ShareRow({ share, onStop }: { share: Share; onStop(): void }) {
-  const nowMs = useNow(60_000)
-  const name = share.name || 'A link'
-  const isOver = Date.parse(share.expires_at) <= nowMs
+function shareWords(share: Share, nowMs: number): ThingWords {
+  const endsAtMs = Date.parse(share.expires_at)
   const what = share.photos ? 'Meals and photos' : 'Meals without photos'
   const since = share.from === null ? '' : ` from ${dayAndLongMonth(share.from)}`
-  const ends = `${isOver ? 'Ended' : 'Ends'} ${date(Date.parse(share.expires_at), { nowMs })}.`
+  const ends = `${endsAtMs <= nowMs ? 'Ended' : 'Ends'} ${date(endsAtMs, { nowMs })}.`
   const opened =
     share.views === 0 || share.last_view_at === null
       ? 'Not opened yet.'
       : `Opened ${count(share.views, 'time', 'times')}, last ${onDay(Date.parse(share.last_view_at), { nowMs })}.`
-  return (
-    <li>
-      <Icon name="share" />
-      <div>
-        <strong>
-          <bdi>{name}</bdi>
-        </strong>
-        <p>{`${what}${since}. ${ends} ${opened}`}</p>
-      </div>
-      <div className="buttons">
-        <button type="button" className="btn tight danger" aria-label={`Stop ${name}`} onClick={onStop}>
-          Stop
-        </button>
-      </div>
-    </li>
-  )
+  return { name: share.name || 'A link', about: `${what}${since}. ${ends} ${opened}` }
 }

@@ -1,59 +1,31 @@
 import type { ApiToken, CreatedApiToken } from '@garner/server/api'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { useGarner } from '../garner.ts'
 import { explained } from '../http/failure.ts'
 import { useNow } from '../ui/countdown.tsx'
-import { Icon } from '../ui/icon.tsx'
 import { onDay } from '../words/calendar.ts'
-import { Problem, Section } from './section.tsx'
+import { MadeThings, type ThingWords } from './made-things.tsx'
+import { Problem } from './section.tsx'
 
 export function Tokens() {
-  const { api, queries } = useGarner()
-  const tokens = useQuery({ queryKey: ['tokens'], queryFn: () => api.tokens() })
-  const [isMaking, setIsMaking] = useState(false)
-  const [made, setMade] = useState<CreatedApiToken | null>(null)
-  const revoke = useMutation({
-    mutationFn: (token: ApiToken) => api.revokeToken(token.id),
-    onSuccess: (_, token) => setMade((shown) => (shown?.id === token.id ? null : shown)),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['tokens'] }),
-  })
+  const { api } = useGarner()
+  const nowMs = useNow(60_000)
   return (
-    <Section
+    <MadeThings<ApiToken, CreatedApiToken>
       id="tokens"
       title="API tokens"
       about="For scripts and shortcuts that save links as you. Whoever has one can do what you can."
-      action={
-        <button
-          type="button"
-          className="btn tight"
-          aria-expanded={isMaking}
-          onClick={() => setIsMaking(!isMaking)}
-        >
-          <Icon name="plus" />
-          New token
-        </button>
-      }
-    >
-      {isMaking && (
-        <NewToken
-          onMade={(token) => {
-            setMade(token)
-            setIsMaking(false)
-          }}
-        />
-      )}
-      {made && <Once token={made} />}
-      <Problem
-        words={tokens.error ? explained(tokens.error) : revoke.error ? explained(revoke.error) : null}
-      />
-      {tokens.data?.length === 0 && !made && <p className="quiet small">No tokens yet.</p>}
-      <ul className="things">
-        {tokens.data?.map((token) => (
-          <TokenRow key={token.id} token={token} onRevoke={() => revoke.mutate(token)} />
-        ))}
-      </ul>
-    </Section>
+      what="token"
+      icon="key"
+      end="Revoke"
+      list={() => api.tokens()}
+      onEnd={(token) => api.revokeToken(token.id)}
+      form={(onMade) => <NewToken onMade={onMade} />}
+      secretOf={(token) => token.token}
+      copy="Copy"
+      wordsOf={(token) => tokenWords(token, nowMs)}
+    />
   )
 }
 
@@ -68,6 +40,7 @@ function NewToken({ onMade }: { onMade(token: CreatedApiToken): void }) {
       return api.createToken(wanted, key.current.id)
     },
     onSuccess: onMade,
+    // Also after a failure: it may have been made, and only its answer lost.
     onSettled: () => queries.invalidateQueries({ queryKey: ['tokens'] }),
   })
   return (
@@ -101,59 +74,12 @@ function NewToken({ onMade }: { onMade(token: CreatedApiToken): void }) {
   )
 }
 
-function Once({ token }: { token: CreatedApiToken }) {
-  const { notice } = useGarner()
-  return (
-    <div role="status">
-      <p className="small">
-        <strong>Copy it now: it is shown once.</strong>
-      </p>
-      <div className="once">
-        <code>{token.token}</code>
-        <button
-          type="button"
-          className="btn tight primary"
-          onClick={() =>
-            navigator.clipboard?.writeText(token.token).then(
-              () => notice.show('Token copied'),
-              () => notice.show('The browser did not allow copying. Select it by hand.'),
-            )
-          }
-        >
-          <Icon name="copy" />
-          Copy
-        </button>
-      </div>
-    </div>
+function tokenWords({ name, start, last_used_at: lastUsed }: ApiToken, nowMs: number): ThingWords {
+  const used = lastUsed === null ? 'Never used.' : `Last used ${onDay(Date.parse(lastUsed), { nowMs })}.`
+  const about = (
+    <>
+      <span className="mono">{start}…</span> {used}
+    </>
   )
-}
-
-function TokenRow({ token, onRevoke }: { token: ApiToken; onRevoke(): void }) {
-  const nowMs = useNow(60_000)
-  return (
-    <li>
-      <Icon name="key" />
-      <div>
-        <strong>
-          <bdi>{token.name}</bdi>
-        </strong>
-        <p>
-          <span className="mono">{token.start}…</span>{' '}
-          {token.last_used_at === null
-            ? 'Never used.'
-            : `Last used ${onDay(Date.parse(token.last_used_at), { nowMs })}.`}
-        </p>
-      </div>
-      <div className="buttons">
-        <button
-          type="button"
-          className="btn tight danger"
-          aria-label={`Revoke ${token.name}`}
-          onClick={onRevoke}
-        >
-          Revoke
-        </button>
-      </div>
-    </li>
-  )
+  return { name, about }
 }
