@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useGarner } from './garner.ts'
 import { failureOf } from './http/failure.ts'
 import { useLive } from './live/use-live.ts'
+import { useBatchNews } from './meals/batch/use-batch-news.ts'
 import { MealsScreen } from './meals/meals.tsx'
 import { dayIn, mealsPath } from './meals/place.ts'
 import { useToday } from './meals/queries.ts'
@@ -28,6 +29,7 @@ const WAITING_MS = 5_000
 /** Who is there decides what is shown: the door, or the lists. */
 export function App() {
   const { api } = useGarner()
+  useLeaving()
   const me = useQuery({
     queryKey: ['me'],
     queryFn: async (): Promise<Me | null> => {
@@ -70,7 +72,7 @@ function Home({ me }: { me: Me }) {
   useLive(me)
   useOutbox(me)
   useBatchOf(me)
-  useLeaving()
+  useBatchNews()
   const today = useToday()
   const groups = useQuery({ queryKey: ['groups'], queryFn: () => api.groups() })
   const list = groups.data ?? []
@@ -140,7 +142,7 @@ function Home({ me }: { me: Me }) {
   )
 }
 
-/** Photos belong to whoever picked them; the network's return is no reason for them to wait on. */
+/** Photos belong to whoever picked them. The network's return ends the pause after a dropped connection. */
 function useBatchOf(me: Me): void {
   const { batch, online } = useGarner()
   useEffect(() => {

@@ -3,11 +3,12 @@ import { failureOf } from './http/failure.ts'
 import { go } from './ui/location.tsx'
 
 /**
- * Ends the session; the door then forgets every list. Links still in the outbox and drafts stay on the device for their owner.
+ * Ends the session; the door then forgets every list. Links still in the outbox and drafts stay on the device for their owner;
+ * photos that were picked and are not up go with the page, which was said before.
  * Without an answer nothing is forgotten: one would look signed out and not be. Resolves to the words why not, or null.
  */
 export function useSignOut(): () => Promise<string | null> {
-  const { api, queries, demoUser } = useGarner()
+  const { api, batch, queries, demoUser } = useGarner()
   return async () => {
     if (demoUser.get() === null) {
       try {
@@ -21,6 +22,7 @@ export function useSignOut(): () => Promise<string | null> {
         }
       }
     }
+    batch.forget()
     demoUser.set(null)
     queries.setQueryData(['me'], null)
     go('/', 'replace')

@@ -2,6 +2,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
+import { createDiaryRoutes } from './fake-diary.ts'
 import { createDoor } from './fake-door.ts'
 import { Refusal } from './fake-refusal.ts'
 import { createRoutes } from './fake-routes.ts'
@@ -15,10 +16,9 @@ export interface FakeApi {
   state: FakeState
   url: string
   /** The next matching requests get this answer instead. */
-  refuse(
-    match: string,
-    answer: { status: number; headers?: Record<string, string>; detail?: string; times: number },
-  ): void
+  refuse(match: string, answer: FakeRefusal): void
+  /** Matching requests are read and then wait for the function that is answered, or for the fake's end. */
+  hold(match: string): () => void
   /** Ends the connections without an answer, until told otherwise. */
   setDown(down: boolean): void
   /** Event streams are refused until told otherwise, and open ones are cut. */
@@ -28,6 +28,15 @@ export interface FakeApi {
   tell(event: string, data: object): void
   requests: { method: string; path: string; headers: IncomingMessage['headers']; body: unknown }[]
   close(): Promise<void>
+}
+
+interface FakeRefusal {
+  status: number
+  headers?: Record<string, string>
+  /** The word that programs decide on. */
+  type?: string
+  detail?: string
+  times: number
 }
 
 const TYPES: Record<string, string> = {
@@ -46,13 +55,8 @@ export async function startFakeApi(options: {
 }): Promise<FakeApi> {
   const { state, dist } = options
   const streams = new Set<ServerResponse>()
-  const refusals: {
-    match: string
-    status: number
-    headers: Record<string, string>
-    detail: string
-    left: number
-  }[] = []
+  const refusals: (FakeRefusal & { match: string })[] = []
+  const holds = new Map<string, Promise<void>>()
   const replays = new Map<string, { status: number; body: unknown; headers: Record<string, string> }>()
   let isDown = false
   let isSilent = false
@@ -61,7 +65,10 @@ export async function startFakeApi(options: {
     for (const stream of streams) stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
   const door = createDoor(state)
-  const routes = createRoutes({ state, tell, listHeaders: () => api.listHeaders })
+  const routes = [
+    ...createRoutes({ state, tell, listHeaders: () => api.listHeaders }),
+    ...createDiaryRoutes({ diary: state.diary, tell: (event) => tell(event, {}) }),
+  ]
 
   function answer(
     res: ServerResponse,
@@ -69,14 +76,13 @@ export async function startFakeApi(options: {
     body: unknown,
     headers: Record<string, string> = {},
   ): void {
-    const isProblem = status >= 400
+    const isPicture = Buffer.isBuffer(body)
+    const json = status >= 400 ? 'application/problem+json' : 'application/json'
     res.writeHead(status, {
-      ...(body === undefined
-        ? {}
-        : { 'Content-Type': isProblem ? 'application/problem+json' : 'application/json' }),
+      ...(body === undefined ? {} : { 'Content-Type': isPicture ? 'image/gif' : json }),
       ...headers,
     })
-    res.end(body === undefined ? undefined : JSON.stringify(body))
+    res.end(body === undefined || isPicture ? body : JSON.stringify(body))
   }
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -88,16 +94,17 @@ export async function startFakeApi(options: {
     if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, res)
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
-    const text = Buffer.concat(chunks).toString()
-    const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>
+    const body = await bodyOf(req, Buffer.concat(chunks))
     const method = req.method ?? 'GET'
     api.requests.push({ method, path: url.pathname + url.search, headers: req.headers, body })
 
-    const refusal = refusals.find((one) => one.left > 0 && `${method} ${url.pathname}`.startsWith(one.match))
+    const isFor = (match: string) => `${method} ${url.pathname}`.startsWith(match)
+    for (const [match, end] of holds) if (isFor(match)) await end
+    const refusal = refusals.find((one) => one.times > 0 && isFor(one.match))
     if (refusal) {
-      refusal.left -= 1
-      const { status, detail } = refusal
-      return answer(res, status, { type: 'refused', title: detail, status, detail }, refusal.headers)
+      refusal.times -= 1
+      const { status, type = 'refused', detail = 'Not now.' } = refusal
+      return answer(res, status, { type, title: detail, status, detail }, refusal.headers)
     }
     try {
       const early = door.open({ req, url, body })
@@ -156,8 +163,19 @@ export async function startFakeApi(options: {
     listHeaders: {},
     requests: [],
     tell,
-    refuse(match, { status, headers = {}, detail = 'Not now.', times }) {
-      refusals.push({ match, status, headers, detail, left: times })
+    refuse(match, refusal) {
+      refusals.push({ match, ...refusal })
+    },
+    hold(match) {
+      let letGo = () => {}
+      const end = new Promise<void>((resolve) => {
+        letGo = resolve
+      })
+      holds.set(match, end)
+      return () => {
+        holds.delete(match)
+        letGo()
+      }
     },
     setDown(down) {
       isDown = down
@@ -173,4 +191,16 @@ export async function startFakeApi(options: {
     },
   }
   return api
+}
+
+/** JSON, or a form as an object of its fields; a file is its name and its size. */
+async function bodyOf(req: IncomingMessage, bytes: Buffer): Promise<Record<string, unknown>> {
+  const type = req.headers['content-type'] ?? ''
+  if (bytes.length === 0) return {}
+  if (!type.startsWith('multipart/')) return JSON.parse(bytes.toString()) as Record<string, unknown>
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'Content-Type': type } }).formData()
+  const fields = [...form].map(([name, value]) =>
+    typeof value === 'string' ? [name, value] : [name, { name: value.name, size: value.size }],
+  )
+  return Object.fromEntries(fields)
 }

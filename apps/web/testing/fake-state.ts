@@ -1,4 +1,5 @@
 import type { AdminUser, ApiToken, Bookmark, BookmarkDetail, Member } from '@garner/server/api'
+import type { FakeDiary } from './fake-diary.ts'
 import { PEOPLE, person } from './fake-people.ts'
 
 type Job = NonNullable<BookmarkDetail['job']>
@@ -28,6 +29,7 @@ export interface FakeState {
   groups: FakeGroup[]
   links: FakeLink[]
   tokens: ApiToken[]
+  diary: FakeDiary
 }
 
 const MINUTE = 60_000
@@ -279,6 +281,7 @@ export function studyGroup(nowMs: number, more = 0): FakeState {
         last_used_at: new Date(nowMs - 30 * MINUTE).toISOString(),
       },
     ],
+    diary: { entries: [] },
   }
 }
 

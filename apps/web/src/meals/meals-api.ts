@@ -76,6 +76,11 @@ export class MealsApi {
     await this.#http.send('POST', path, { headers: { 'Idempotency-Key': key } })
   }
 
+  /** A photo that is no meal yet, or could not become one: it goes, with its bytes. */
+  async takeBack(entryId: string): Promise<void> {
+    await this.#http.send('DELETE', `/api/auto-log/${encodeURIComponent(entryId)}`)
+  }
+
   upload(photo: PhotoUpload): Promise<Uploaded> {
     const { file, when, since, offset } = photo
     const form = new FormData()

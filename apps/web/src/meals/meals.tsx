@@ -1,12 +1,13 @@
 import type { Me } from '@garner/server/api'
-import { useEffect, useMemo, useRef } from 'react'
+import { useMemo } from 'react'
 import { useGarner } from '../garner.ts'
 import { useKeys } from '../ui/keys.ts'
+import { KeysSheet, type KeyWords } from '../ui/keys-sheet.tsx'
 import { go } from '../ui/location.tsx'
 import { addDays, dayAndLongMonth, longDay } from '../words/local-day.ts'
 import { MealsBanners } from './banners.tsx'
 import { BatchSheet } from './batch/batch-sheet.tsx'
-import { useBatchNews } from './batch/use-batch-news.ts'
+import { useBrought } from './batch/use-brought.ts'
 import { type Diary, DiaryContext } from './context.tsx'
 import { AllowanceCard } from './day/allowance-card.tsx'
 import { DayHead } from './day/day-head.tsx'
@@ -18,11 +19,9 @@ import { Timeline } from './day/timeline.tsx'
 import { typicalMealKcal } from './day/total.ts'
 import { TrendCard } from './day/trend-card.tsx'
 import { Week } from './day/week.tsx'
-import { MealKeys } from './meal-keys.tsx'
 import { mealsPath, openIn } from './place.ts'
 import { useDays, useGoals, usePending, useToday, useTrendDays, weekOf } from './queries.ts'
 import { MealSheet } from './sheet/meal-sheet.tsx'
-import { useDragged } from './use-dragged.ts'
 import { useMeals } from './use-meals.ts'
 import './meals.css'
 import './batch/batch.css'
@@ -30,10 +29,16 @@ import './sheet/sheet.css'
 
 const LEFT = 'ArrowLeft'
 const RIGHT = 'ArrowRight'
+const KEYS: readonly KeyWords[] = [
+  [['a'], 'Add photos'],
+  [['Ctrl', 'V'], 'Add copied photos, from anywhere'],
+  [['n'], 'Write a meal without a photo'],
+  [['←', '→'], 'The day before, the day after'],
+]
 
 /** One day of the diary, the week and the month around it, and what opens over them. */
 export function MealsScreen({ me, place, day }: { me: Me; place: URL; day: string }) {
-  const { batch, notice } = useGarner()
+  const { notice } = useGarner()
   const today = useToday()
   const week = weekOf(day, today)
   const days = useDays(week.from, week.to)
@@ -43,7 +48,6 @@ export function MealsScreen({ me, place, day }: { me: Me; place: URL; day: strin
   const acts = useMeals(me)
   const open = openIn(place)
   const isPicking = open?.is === 'add'
-  useBatchNews()
 
   const shown = days.data?.find((one) => one.date === day)
   const waiting = useMemo(() => pending?.entries ?? [], [pending])
@@ -67,11 +71,7 @@ export function MealsScreen({ me, place, day }: { me: Me; place: URL; day: strin
     [RIGHT]: () => step(1),
     '?': () => go(mealsPath(day, { is: 'keys' }), 'over'),
   })
-  useDragged(addPhotos)
-  usePasted((files) => {
-    addPhotos()
-    void batch.pick(files)
-  })
+  useBrought({ onComing: addPhotos })
 
   const close = () => go(mealsPath(day), 'replace')
   const isEmpty =
@@ -94,7 +94,7 @@ export function MealsScreen({ me, place, day }: { me: Me; place: URL; day: strin
       {isPicking && <BatchSheet pending={pending} onClose={close} />}
       {open?.is === 'meal' && <MealSheet key={open.id} id={open.id} onClose={close} />}
       {open?.is === 'write' && <MealSheet key="new" id={null} onClose={close} />}
-      {open?.is === 'keys' && <MealKeys onClose={close} />}
+      {open?.is === 'keys' && <KeysSheet own={KEYS} onClose={close} />}
       <p className="visually-hidden">{`Week from ${dayAndLongMonth(week.from)} to ${dayAndLongMonth(week.to)}`}</p>
     </DiaryContext>
   )
@@ -102,20 +102,4 @@ export function MealsScreen({ me, place, day }: { me: Me; place: URL; day: strin
 
 function hasWaiting(entries: readonly { date: string }[], day: string): boolean {
   return entries.some((entry) => entry.date === day)
-}
-
-/** Photos that were copied elsewhere and are pasted anywhere on the page. */
-function usePasted(onFiles: (files: File[]) => void): void {
-  const now = useRef(onFiles)
-  now.current = onFiles
-  useEffect(() => {
-    const onPaste = (event: ClipboardEvent) => {
-      const files = [...(event.clipboardData?.files ?? [])]
-      if (files.length === 0) return
-      event.preventDefault()
-      now.current(files)
-    }
-    addEventListener('paste', onPaste)
-    return () => removeEventListener('paste', onPaste)
-  }, [])
 }

@@ -20,6 +20,8 @@ export interface MealActs {
   remove(meal: Meal): Promise<boolean>
   /** An entry that could not be saved: again, without a second bill. */
   retryEntry(id: string): Promise<boolean>
+  /** Entries that could not be saved: given up, with their photos. */
+  discard(ids: readonly string[]): Promise<boolean>
   /** A conflict keeps the draft, with the meal as it is now beside it. */
   save(meal: Meal, draft: MealDraft): Promise<SaveResult>
   write(draft: MealDraft, key: string): Promise<SaveResult>
@@ -31,7 +33,7 @@ export function useMeals(me: Me): MealActs {
 }
 
 function createActs(garner: Garner, me: Me): MealActs {
-  const { meals: api, browser, mealDrafts, notice, queries } = garner
+  const { meals: api, batch, browser, mealDrafts, notice, queries } = garner
   const look = () => lookAtDiary(queries, ['photo', 'meal', 'allowance'])
 
   return {
@@ -71,6 +73,26 @@ function createActs(garner: Garner, me: Me): MealActs {
         notice.show(`Not tried again. ${explained(error)}`)
         return false
       } finally {
+        look()
+      }
+    },
+
+    async discard(ids) {
+      const gone: string[] = []
+      try {
+        for (const id of ids) {
+          await api.takeBack(id).catch((error) => {
+            // Discarded elsewhere, or repaired and logged meanwhile: nothing is left to discard.
+            if (failureOf(error).status !== 404) throw error
+          })
+          gone.push(id)
+        }
+        return true
+      } catch (error) {
+        notice.show(`Not discarded. ${explained(error)}`)
+        return false
+      } finally {
+        batch.dropEntries(gone)
         look()
       }
     },

@@ -4,6 +4,7 @@ import { useGarner } from '../garner.ts'
 import type { Filter } from '../http/api.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { isField, useKeys } from '../ui/keys.ts'
+import { KeysSheet, type KeyWords } from '../ui/keys-sheet.tsx'
 import { go, usePlace } from '../ui/location.tsx'
 import { useWide } from '../ui/media.ts'
 import { linkIn } from '../words/link.ts'
@@ -15,7 +16,6 @@ import { EditSheet } from './edit-sheet.tsx'
 import { Empty } from './empty.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { KeptRows } from './kept-rows.tsx'
-import { KeysSheet } from './keys-sheet.tsx'
 import { LinkList, type LinkListHandle } from './link-list.tsx'
 import { showArrivals } from './list.ts'
 import { ListEnd } from './list-end.tsx'
@@ -37,6 +37,18 @@ type Sheet =
   | { kind: 'group' }
 
 const NONE: Bookmark[] = []
+
+const KEYS: readonly KeyWords[] = [
+  [['/'], 'Go to the save box'],
+  [['Ctrl', 'V'], 'Save the copied link, from anywhere'],
+  [['j', 'k'], 'Next, previous'],
+  [['o'], 'Open the link and mark it read'],
+  [['m'], 'Read or unread'],
+  [['e'], 'Edit note, title or link'],
+  [['r'], 'Look for the title again'],
+  [['i'], 'Details'],
+  [['f'], 'Search'],
+]
 
 /** One group's list. */
 export function ReadingScreen({
@@ -254,7 +266,7 @@ export function ReadingScreen({
       {sheet?.kind === 'delete' && sheetItem && (
         <DeleteSheet item={sheetItem} onClose={() => setSheet(null)} />
       )}
-      {sheet?.kind === 'keys' && <KeysSheet onClose={() => setSheet(null)} />}
+      {sheet?.kind === 'keys' && <KeysSheet own={KEYS} onClose={() => setSheet(null)} />}
       {sheet?.kind === 'group' && <NewGroup onClose={() => setSheet(null)} />}
     </ReadingContext>
   )

@@ -8,6 +8,8 @@ export function useNow(everyMs: number): number {
   const [nowMs, setNowMs] = useState(() => clock.nowMs())
   useEffect(() => {
     const stop = new AbortController()
+    // Told rarely until now, and often from now on: what was told last may be long past.
+    setNowMs((told) => (clock.nowMs() - told >= everyMs ? clock.nowMs() : told))
     void (async () => {
       for (;;) {
         await clock.sleep(everyMs, stop.signal)

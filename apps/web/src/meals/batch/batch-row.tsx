@@ -5,6 +5,7 @@ import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Link } from '../../ui/location.tsx'
 import { shortDay, timeOf, todayOf } from '../../words/local-day.ts'
 import { useDiary } from '../context.tsx'
+import { DiscardPhotos } from '../discard-photos.tsx'
 import { mealsPath } from '../place.ts'
 import type { Fate } from './live-row.ts'
 import { canForce, doubtOf, hasWhen, isAsking, isEditable, isUnsent, type Row } from './row.ts'
@@ -145,6 +146,7 @@ function Offers({ row }: { row: Row }) {
 function Action({ row, fate, onLeft }: { row: Row; fate: Fate | null; onLeft(): void }) {
   const { batch } = useGarner()
   const { acts } = useDiary()
+  const [isDiscarding, setIsDiscarding] = useState(false)
   const { upload, file } = row
   const name = file.name
   if (fate?.is === 'logged' && upload.is === 'uploaded') {
@@ -174,15 +176,28 @@ function Action({ row, fate, onLeft }: { row: Row; fate: Fate | null; onLeft(): 
   }
   if (fate?.is === 'dead' && upload.is === 'uploaded') {
     return (
-      <button
-        type="button"
-        className="btn tight soft"
-        aria-label={`Try again: ${name}`}
-        onClick={() => void acts.retryEntry(upload.entryId)}
-      >
-        <Icon name="retry" />
-        Try again
-      </button>
+      <>
+        <button
+          type="button"
+          className="btn tight soft"
+          aria-label={`Try again: ${name}`}
+          onClick={() => void acts.retryEntry(upload.entryId)}
+        >
+          <Icon name="retry" />
+          Try again
+        </button>
+        <button
+          type="button"
+          className="btn tight quiet"
+          aria-label={`Discard ${name}`}
+          onClick={() => setIsDiscarding(true)}
+        >
+          Discard
+        </button>
+        {isDiscarding && (
+          <DiscardPhotos ids={[upload.entryId]} onClose={() => setIsDiscarding(false)} onGone={onLeft} />
+        )}
+      </>
     )
   }
   if (canForce(row)) {

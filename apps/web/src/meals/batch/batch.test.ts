@@ -5,7 +5,7 @@ import type { PhotoUpload } from '../meals-api.ts'
 import { Batch } from './batch.ts'
 import type { FoundTime } from './found-time.ts'
 
-const nowMs = Date.parse('2026-08-29T14:00:00Z')
+const startMs = Date.parse('2026-08-29T14:00:00Z')
 
 function found(date: string, time: string, parts: Partial<FoundTime> = {}): FoundTime {
   return {
@@ -47,12 +47,17 @@ function setUp(answer: Answer = accepted) {
   const slept: number[] = []
   const dropped: string[] = []
   let ids = 0
+  let nowMs = startMs
+  let wakeAfterMs = Number.POSITIVE_INFINITY
+  let looks = 0
   let hold: Promise<void> | null = null
   const batch = new Batch({
     clock: {
       nowMs: () => nowMs,
-      sleep: async (ms) => {
+      sleep: async (ms, signal) => {
         slept.push(ms)
+        nowMs += Math.min(ms, wakeAfterMs)
+        if (wakeAfterMs < ms && !signal?.aborted) batch.wake()
       },
     },
     random: () => 0,
@@ -64,7 +69,9 @@ function setUp(answer: Answer = accepted) {
     findTime: async (file) => times[file.name] ?? NOTHING,
     previewOf: (file) => `blob:${file.name}`,
     dropPreview: (url) => void dropped.push(url),
-    onEnded: () => {},
+    onEnded: () => {
+      looks += 1
+    },
     upload: async (photo) => {
       sent.push(photo)
       photo.onProgress(40)
@@ -102,6 +109,11 @@ function setUp(answer: Answer = accepted) {
         go()
       }
     },
+    /** The network comes back so long after the beginning of every wait. */
+    wakeAfter(ms: number) {
+      wakeAfterMs = ms
+    },
+    looks: () => looks,
     idle: async () => {
       for (let i = 0; i < 40; i += 1) await Promise.resolve()
     },
@@ -208,10 +220,8 @@ describe('uploading', () => {
   })
 
   test('429: the row says so, waits as long as asked, and goes up by itself under its key', async () => {
-    const seen: unknown[] = []
     let refusals = 2
-    const { batch, pick, sent, slept, rowOf, idle, rows } = setUp((photo) => {
-      seen.push(rows().map((row) => row.upload.is))
+    const { batch, pick, sent, slept, rowOf, idle, looks } = setUp((photo) => {
       refusals -= 1
       return refusals >= 0 ? new Failure(429, { type: 'queue-full' }, 60_000) : accepted(photo)
     })
@@ -221,6 +231,63 @@ describe('uploading', () => {
     expect(rowOf('lunch.jpg').upload.is).toBe('uploaded')
     expect(slept).toEqual([60_000, 60_000])
     expect(new Set(sent.map((photo) => photo.key)).size).toBe(1)
+    // How many wait is looked at anew with each refusal: others may have been sent from elsewhere.
+    expect(looks()).toBe(3)
+  })
+
+  test('429: woken early, it waits for the rest of the time', async () => {
+    let refusals = 1
+    const { batch, pick, sent, slept, idle, wakeAfter } = setUp((photo) => {
+      refusals -= 1
+      return refusals >= 0 ? new Failure(429, { type: 'upload-rate' }, 60_000) : accepted(photo)
+    })
+    wakeAfter(25_000)
+    await pick('early.jpg', 'lunch.jpg')
+    batch.go()
+    await idle()
+    expect(slept).toEqual([60_000, 35_000, 10_000])
+    expect(sent.map((photo) => photo.file.name)).toEqual(['early.jpg', 'early.jpg', 'lunch.jpg'])
+  })
+
+  test('the session ends: nothing is lost, nothing more is sent, and it goes on under the same key for the same person', async () => {
+    let isOver = true
+    const { batch, pick, sent, rowOf, idle } = setUp((photo) =>
+      isOver ? new Failure(401, { detail: 'Sign in first.' }) : accepted(photo),
+    )
+    await pick('early.jpg', 'lunch.jpg')
+    batch.go()
+    await idle()
+    batch.open(null)
+    await idle()
+    expect(sent).toHaveLength(1)
+    expect([rowOf('early.jpg').upload.is, batch.unsent]).toEqual(['waiting', 2])
+    isOver = false
+    batch.open('alice')
+    await idle()
+    expect(batch.unsent).toBe(0)
+    expect(sent[0]?.key).toBe(sent[1]?.key)
+  })
+
+  test('signed out on purpose, nothing of the batch stays, also not what was being read', async () => {
+    const { batch, pick, dropped, rows, idle } = setUp()
+    await pick('lunch.jpg')
+    const reading = pick('early.jpg')
+    batch.forget()
+    await reading
+    batch.open(null)
+    batch.open('alice')
+    await idle()
+    expect([rows(), batch.state.get().reading]).toEqual([[], 0])
+    expect(dropped).toEqual(['blob:lunch.jpg'])
+  })
+
+  test('what was taken back from the server leaves the list', async () => {
+    const { batch, pick, names, idle } = setUp()
+    await pick('early.jpg', 'lunch.jpg')
+    batch.go()
+    await idle()
+    batch.dropEntries(['entry of early.jpg'])
+    expect(names()).toEqual(['lunch.jpg'])
   })
 
   test('already logged: nothing is stored; Log it anyway is another request, and forces', async () => {

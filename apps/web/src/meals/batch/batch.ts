@@ -51,12 +51,20 @@ export interface BatchTools {
  * Lives as long as the page; closing the sheet changes nothing. Cut anywhere (the tab closed, the power gone): what was
  * answered with 202 is safe and goes on without this page; what was under way may have arrived, and picking it again is
  * answered "already logged"; the rest was never sent. A dropped connection leaves its row to be tried again, under the
- * same key. A full server (429, 503) holds the row and all behind it until there is room.
+ * same key. A full server (429, 503) holds the row and all behind it for as long as it asked for, whatever else happens
+ * on the page. A session that ends (401) stops the uploads; they go on once its person is back.
  */
 export class Batch {
   readonly state: Store<BatchState> = createStore(EMPTY)
   readonly #tools: BatchTools
+  /** Who is signed in; nobody while the session is over. */
   #user: string | null = null
+  /** Whose rows these are, also while nobody is signed in. */
+  #owner: string | null = null
+  /** Another one once these rows are let go: what was begun for them ends. */
+  #life: object = {}
+  #hold: Hold | null = null
+  #refusals = 0
   readonly #since = new Map<string, When | null>()
   #isSending = false
   #wake = new AbortController()
@@ -65,12 +73,23 @@ export class Batch {
     this.#tools = tools
   }
 
-  /** Whose photos these are. Another person's are let go: they never leave this page. */
+  /** Who is at this page now. Nobody: the photos wait for their person. Another: they are let go, and never leave it. */
   open(user: string | null): void {
     if (user === this.#user) return
     this.#user = user
     this.#wake.abort()
+    if (user === null) return
+    if (user !== this.#owner) this.forget()
+    this.#owner = user
+    void this.#send()
+  }
+
+  /** Nothing of the batch stays: its person has signed out on purpose. */
+  forget(): void {
+    this.#life = {}
+    this.#wake.abort()
     for (const row of this.state.get().rows) this.#letGo(row)
+    this.#hold = null
     this.state.set(EMPTY)
   }
 
@@ -81,14 +100,14 @@ export class Batch {
 
   async pick(files: readonly File[]): Promise<void> {
     const { findTime, newId, previewOf, clock, zone } = this.#tools
-    const user = this.#user
+    const life = this.#life
     this.#change({ reading: this.state.get().reading + files.length })
     const picked: (Parameters<typeof rowOf>[0] & { found: FoundTime })[] = []
     for (const file of files) {
       const found = await findTime(file, { nowMs: clock.nowMs(), zone: zone() })
       picked.push({ id: newId(), key: newId(), file, preview: previewOf(file), found })
     }
-    if (user !== this.#user) return
+    if (life !== this.#life) return
     const { reading, rows, isGoing } = this.state.get()
     // They join what is going up now; beside a question that is still open, they wait for their own word.
     const isActive = rows.some((row) => row.upload.is === 'uploading' || isReady(row))
@@ -138,6 +157,15 @@ export class Batch {
     if (!row || row.upload.is === 'uploading') return
     this.#letGo(row)
     this.#rows((rows) => rows.filter((one) => one.id !== id))
+    // Whoever is next says now why it waits.
+    if (row.upload.is === 'paused') this.#wake.abort()
+  }
+
+  /** Their photos were taken back from the server. */
+  dropEntries(entryIds: readonly string[]): void {
+    const isGone = ({ upload }: Row) => upload.is === 'uploaded' && entryIds.includes(upload.entryId)
+    for (const row of this.state.get().rows) if (isGone(row)) this.#letGo(row)
+    this.#rows((rows) => rows.filter((row) => !isGone(row)))
   }
 
   /** Rows that are done with: the next batch begins with an empty list. */
@@ -166,7 +194,7 @@ export class Batch {
     this.go()
   }
 
-  /** The network is back: no reason to wait on. */
+  /** The network is back: no reason to wait on, unless the server has asked for it. */
   wake(): void {
     this.#wake.abort()
   }
@@ -174,35 +202,30 @@ export class Batch {
   async #send(): Promise<void> {
     if (this.#isSending) return
     this.#isSending = true
-    const user = this.#user
+    const life = this.#life
+    const isWanted = () => this.#life === life && this.#user !== null && this.state.get().isGoing
     let drops = 0
-    let refusals = 0
     try {
-      while (this.state.get().isGoing && this.#user === user) {
+      while (isWanted()) {
         const row = nextUp(this.state.get().rows)
         if (!row) return
+        if (await this.#isHeld(row)) continue
         const result = await this.#uploadOne(row)
-        if (this.#user !== user) return
-        if (result.is === 'done') {
-          drops = 0
-          refusals = 0
-        } else if (result.is === 'dropped') {
-          drops += 1
-          await this.#pause(
-            retryDelayMs({ failures: drops, retryAfterMs: null, random: this.#tools.random() }),
-          )
-        } else {
-          refusals += 1
-          await this.#hold(row, result.failure, refusals)
-        }
+        if (result.is === 'signed-out' || this.#life !== life) return
+        drops = result.is === 'dropped' ? drops + 1 : 0
+        if (result.is === 'dropped') await this.#pauseAfter(drops)
+        if (result.is === 'held') this.#holdFor(row, result.failure)
+        else this.#refusals = 0
       }
     } finally {
       this.#isSending = false
       this.#stopWhenDone()
+      // Another batch began while the last answer of this one was on its way.
+      if (this.#life !== life) void this.#send()
     }
   }
 
-  async #uploadOne(row: Row): Promise<{ is: 'done' } | { is: 'dropped' } | { is: 'held'; failure: Failure }> {
+  async #uploadOne(row: Row): Promise<Sent> {
     let sent = 0
     this.#set(row.id, { is: 'uploading', sent })
     try {
@@ -225,6 +248,10 @@ export class Batch {
     } catch (error) {
       const failure = failureOf(error)
       if (failure.isBusy) return { is: 'held', failure }
+      if (failure.status === 401) {
+        this.#set(row.id, { is: 'waiting' })
+        return { is: 'signed-out' }
+      }
       if (failure.isUnreachable) {
         this.#set(row.id, { is: 'failed', why: { kind: 'dropped' }, sent })
         this.#tools.onEnded()
@@ -244,25 +271,45 @@ export class Batch {
     return since
   }
 
-  async #hold(row: Row, failure: Failure, refusals: number): Promise<void> {
-    const { clock, random } = this.#tools
-    const { retryAfterMs } = failure
-    const wait = retryDelayMs({ failures: refusals, retryAfterMs, random: random() })
-    const why = HELD[failure.type] ?? 'busy'
-    this.#set(row.id, { is: 'paused', untilMs: clock.nowMs() + wait, why })
-    await this.#sleep(wait)
+  #holdFor(row: Row, { type, retryAfterMs }: Failure): void {
+    const { clock, random, onEnded } = this.#tools
+    this.#refusals += 1
+    const wait = retryDelayMs({ failures: this.#refusals, retryAfterMs, random: random() })
+    this.#hold = { untilMs: clock.nowMs() + wait, why: HELD[type] ?? 'busy' }
+    this.#set(row.id, { is: 'paused', ...this.#hold })
+    // The row says how many wait, and they may have been sent from elsewhere.
+    onEnded()
   }
 
-  async #pause(ms: number): Promise<void> {
+  /**
+   * Waits while the server has no room, and answers whether it did. Woken early (the network is back, another row is
+   * tried again) whoever is next waits for the rest of it.
+   */
+  async #isHeld(row: Row): Promise<boolean> {
+    const hold = this.#hold
+    const waitMs = hold === null ? 0 : hold.untilMs - this.#tools.clock.nowMs()
+    if (hold === null || waitMs <= 0) return false
+    this.#set(row.id, { is: 'paused', ...hold })
+    const isOver = await this.#sleep(waitMs)
+    if (isOver && this.#hold === hold) this.#hold = null
+    return true
+  }
+
+  async #pauseAfter(drops: number): Promise<void> {
     if (!nextUp(this.state.get().rows)) return
-    this.#change({ pausedUntilMs: this.#tools.clock.nowMs() + ms })
-    await this.#sleep(ms)
+    const { clock, random } = this.#tools
+    const wait = retryDelayMs({ failures: drops, retryAfterMs: null, random: random() })
+    this.#change({ pausedUntilMs: clock.nowMs() + wait })
+    await this.#sleep(wait)
     this.#change({ pausedUntilMs: null })
   }
 
-  async #sleep(ms: number): Promise<void> {
+  /** Whether the time has passed: false when it was woken. */
+  async #sleep(ms: number): Promise<boolean> {
     this.#wake = new AbortController()
-    await this.#tools.clock.sleep(ms, this.#wake.signal)
+    const { signal } = this.#wake
+    await this.#tools.clock.sleep(ms, signal)
+    return !signal.aborted
   }
 
   /** Nothing is left to go up: whatever is picked next waits for its own word. */
@@ -286,6 +333,13 @@ export class Batch {
   #letGo(row: Row): void {
     if (row.preview !== null) this.#tools.dropPreview(row.preview)
   }
+}
+
+type Sent = { is: 'done' | 'dropped' | 'signed-out' } | { is: 'held'; failure: Failure }
+
+interface Hold {
+  untilMs: number
+  why: 'full' | 'fast' | 'busy'
 }
 
 /** Why there is no room for a photo now; everything else is a busy moment. */

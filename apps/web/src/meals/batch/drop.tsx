@@ -1,7 +1,7 @@
-import { type ChangeEvent, type DragEvent, useState } from 'react'
+import { type ChangeEvent, useState } from 'react'
 import { Icon } from '../../ui/icon.tsx'
 
-/** Drop them, choose them, or take one now. */
+/** Choose photos, or take one now. What is dropped here is taken as everywhere on the page (use-brought.ts). */
 export function Drop({ onFiles }: { onFiles(files: File[]): void }) {
   const [isOver, setIsOver] = useState(false)
   const onChange = (event: ChangeEvent<HTMLInputElement>) => {
@@ -10,22 +10,13 @@ export function Drop({ onFiles }: { onFiles(files: File[]): void }) {
     event.target.value = ''
     if (files.length > 0) onFiles(files)
   }
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault()
-    setIsOver(false)
-    const files = [...event.dataTransfer.files]
-    if (files.length > 0) onFiles(files)
-  }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is an extra; the button beside it does the same
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only shows that it is hovered; the button beside it does the same
     <div
       className={`drop ${isOver ? 'over' : ''}`}
-      onDragOver={(event) => {
-        event.preventDefault()
-        setIsOver(true)
-      }}
+      onDragOver={() => setIsOver(true)}
       onDragLeave={() => setIsOver(false)}
-      onDrop={onDrop}
+      onDrop={() => setIsOver(false)}
     >
       <Icon name="camera" />
       <span className="wide">Drop photos here, or</span>

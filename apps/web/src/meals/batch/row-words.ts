@@ -1,4 +1,5 @@
 import { duration } from '../../words/calendar.ts'
+import { count } from '../../words/count.ts'
 import { shortDay, weekdayAndDay } from '../../words/local-day.ts'
 import { type EnergyUnit, energyWords } from '../amounts.ts'
 import { reasonWords } from '../meal-words.ts'
@@ -60,7 +61,10 @@ function pausedWords(upload: Extract<Row['upload'], { is: 'paused' }>, around: A
   const wait = duration(upload.untilMs - around.nowMs)
   if (upload.why === 'full')
     return {
-      strong: around.pending > 0 ? `${around.pending} photos are waiting already.` : 'The queue is full.',
+      strong:
+        around.pending > 0
+          ? `${count(around.pending, 'photo is', 'photos are')} waiting already.`
+          : 'The queue is full.',
       rest: `This one goes up when there is room, in about ${wait}.`,
     }
   if (upload.why === 'fast')

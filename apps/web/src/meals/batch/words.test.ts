@@ -113,6 +113,11 @@ describe('the words of a row', () => {
     expect(said(one, fate)).toBe(words)
   })
 
+  test('a queue of one', () => {
+    const held = row({ upload: { is: 'paused', untilMs: nowMs, why: 'full' } })
+    expect(rowWords(held, null, { ...around, pending: 1 }).strong).toBe('1 photo is waiting already.')
+  })
+
   test('100 % is only said by the server', () => {
     expect([percent(100, 100), percent(0, 0), percent(62.9, 100)]).toEqual([99, 0, 62])
   })

@@ -1,27 +1,23 @@
 import { Fragment } from 'react'
-import { Dialog } from '../ui/dialog.tsx'
+import { Dialog } from './dialog.tsx'
 
-const KEYS: [string[], string][] = [
-  [['/'], 'Go to the save box'],
-  [['Ctrl', 'V'], 'Save the copied link, from anywhere'],
-  [['j', 'k'], 'Next, previous'],
-  [['o'], 'Open the link and mark it read'],
-  [['m'], 'Read or unread'],
-  [['e'], 'Edit note, title or link'],
-  [['r'], 'Look for the title again'],
-  [['i'], 'Details'],
-  [['f'], 'Search'],
+/** Keys that are pressed together or one after the other, and what they do. */
+export type KeyWords = readonly [keys: readonly string[], words: string]
+
+const EVERYWHERE: readonly KeyWords[] = [
   [['g', 'r'], 'Go to Reading'],
+  [['g', 'm'], 'Go to Meals'],
   [['g', 's'], 'Go to Settings'],
   [['Ctrl', 'Enter'], 'Save what is open'],
   [['Esc'], 'Close'],
 ]
 
-export function KeysSheet({ onClose }: { onClose(): void }) {
+/** A screen's own keys, and those of every screen. */
+export function KeysSheet({ own, onClose }: { own: readonly KeyWords[]; onClose(): void }) {
   return (
     <Dialog title="Keys" kind="small" onClose={onClose}>
       <dl className="keys">
-        {KEYS.map(([keys, words]) => (
+        {[...own, ...EVERYWHERE].map(([keys, words]) => (
           <Fragment key={words}>
             <dt>
               {keys.map((key) => (
