@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import pg from 'pg'
-import { afterAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
 
 /**
  * A PostgreSQL server that tests may make databases on, as a role that may. `GARNER_TEST_POSTGRES` says where; then its
@@ -36,14 +36,39 @@ const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/
 /** Tests that need a server. */
 export function describeOnPostgres(name: string, body: () => void): void {
   const title = hasPostgres ? name : `${name} (skipped: no server at ${SERVER_URL})`
-  describe.skipIf(!hasPostgres)(title, body)
+  describe.skipIf(!hasPostgres)(title, () => {
+    endsWhatItMakes()
+    body()
+  })
 }
 
 /** Tests that need a transaction-mode pooler as well. */
 export function describeThroughPooler(name: string, body: () => void): void {
   const isThere = hasPostgres && PGBOUNCER !== undefined
   const title = isThere ? name : `${name} (skipped: no ${hasPostgres ? 'pgbouncer' : 'server'})`
-  describe.skipIf(!isThere)(title, body)
+  describe.skipIf(!isThere)(title, () => {
+    endsWhatItMakes()
+    body()
+  })
+}
+
+/** How each database and pooler is ended that was made and is there yet, the newest last. */
+const made: (() => Promise<unknown>)[] = []
+/** Dropping a database waits for a checkpoint, and that for a disk which is busy with everybody's. */
+const END_MS = 60_000
+
+/**
+ * For a `describe`, or a file: what its tests and hooks make is ended after them. To be called before they run, since an
+ * `afterAll` that is registered within a hook or a test is never called.
+ */
+export function endsWhatItMakes(): void {
+  let before = 0
+  beforeAll(() => {
+    before = made.length
+  })
+  afterAll(async () => {
+    while (made.length > before) await made.pop()!()
+  }, END_MS)
 }
 
 async function administer(sql: string): Promise<void> {
@@ -57,7 +82,7 @@ async function administer(sql: string): Promise<void> {
 }
 
 /**
- * An empty database; dropped when the file's tests are over. Its commits are not synced: tests look at what is stored,
+ * An empty database; dropped after the tests that it was made for (`endsWhatItMakes`). Its commits are not synced: tests look at what is stored,
  * not at what a power cut leaves, and are three times as fast. Deadlocks are noticed after 50 ms instead of a second.
  */
 export async function temporaryPostgres(): Promise<string> {
@@ -65,15 +90,15 @@ export async function temporaryPostgres(): Promise<string> {
   await administer(`CREATE DATABASE ${name}`)
   await administer(`ALTER DATABASE ${name} SET synchronous_commit = off`)
   await administer(`ALTER DATABASE ${name} SET deadlock_timeout = '50ms'`)
-  afterAll(() => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  made.push(() => administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
   const url = new URL(SERVER_URL)
   url.pathname = `/${name}`
   return url.href
 }
 
 /**
- * A pgbouncer in transaction mode in front of the server of `url`; ended when the file's tests are over. Few server
- * processes, taken in turn: whatever relies on meeting the same one twice fails at once.
+ * A pgbouncer in transaction mode in front of the server of `url`; ended after the tests that it was made for. Few
+ * server processes, taken in turn: whatever relies on meeting the same one twice fails at once.
  */
 export async function pooled(url: string): Promise<string> {
   const { hostname, port, username, password } = new URL(url)
@@ -98,7 +123,7 @@ export async function pooled(url: string): Promise<string> {
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   const child = spawn(PGBOUNCER!, ['-q', ...user, join(dir, 'pgbouncer.ini')], { stdio: 'ignore' })
   const ended = new Promise((resolve) => child.once('exit', resolve))
-  afterAll(async () => {
+  made.push(async () => {
     child.kill('SIGKILL')
     await ended
     rmSync(dir, { recursive: true, force: true })

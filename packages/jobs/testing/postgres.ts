@@ -13,7 +13,7 @@ import type { Bounds } from '../src/rank.ts'
 import type { Submission } from '../src/store.ts'
 import type { OpenStore } from './job-store.suite.ts'
 
-/** A database with the tables of the store and one of a caller's; dropped when the file's tests are over. */
+/** A database with the tables of the store and one of a caller's; dropped after the tests that it was made for. */
 export async function preparedDatabase(): Promise<string> {
   const url = await temporaryPostgres()
   const db = openPostgres({ url, clock: systemClock() })
