@@ -28,8 +28,8 @@ export default defineConfig({
             'demo/**/*.test.ts',
             'scripts/**/*.test.mjs',
           ],
-          // Two servers that meet at a lock: PostgreSQL's, below.
-          exclude: ['**/node_modules/**', 'apps/server/src/features/*/races.test.ts', ...MOCKED],
+          // Two servers that meet at a lock, and what PostgreSQL announces: below.
+          exclude: ['**/node_modules/**', 'apps/server/src/features/*/{announced,races}.test.ts', ...MOCKED],
           sequence: { groupOrder: 0 },
           // Nothing is kept at module level (no-ambient.test.ts): what a worker has loaded serves its next file.
           isolate: false,
@@ -43,12 +43,12 @@ export default defineConfig({
           name: 'postgres',
           // What is decided by rows: who may, what is a repeat, what happens at once, what a job leaves.
           include: [
-            'apps/server/src/features/accounts/{deletion,groups,races,sign-up}.test.ts',
+            'apps/server/src/features/accounts/{announced,deletion,groups,races,sign-up}.test.ts',
             'apps/server/src/features/meals/describe-photo.test.ts',
             'apps/server/src/features/meals/intake/{accept,sweep}.test.ts',
             'apps/server/src/features/meals/book/{by-hand,days,shares}.test.ts',
             'apps/server/src/features/operations/routes.test.ts',
-            'apps/server/src/features/reading/{edit,events,list,races,save,two-workers}.test.ts',
+            'apps/server/src/features/reading/{cached-list,edit,events,list,races,save,two-workers}.test.ts',
           ],
           env: { GARNER_TEST_DIALECT: 'postgres' },
           setupFiles: ['apps/server/src/testing/postgres.setup.ts'],

@@ -21,7 +21,7 @@ import { Stamps } from './features/reading/stamps.ts'
 export interface CachedListsOptions {
   config: Config
   db: Database
-  replica: Database | undefined
+  replica: Pick<Database, 'readWithin'> | undefined
   ledger: BudgetLedger
   shared: SharedEntries | undefined
   clock: Clock
@@ -93,8 +93,8 @@ export function createCachedLists(options: CachedListsOptions): CachedLists {
   const direct = new Cache<Uint8Array>({ ...common, ...NOT_KEPT, codec: bytesCodec })
   const lists = new ListReads({
     ...{
-      read: db.read,
-      replica: replica && new Replica(replica.read, clock),
+      primary: db,
+      replica: replica && new Replica(replica, clock),
       people,
       clock,
       around,
@@ -102,6 +102,7 @@ export function createCachedLists(options: CachedListsOptions): CachedLists {
       direct,
     },
     ...{ stamps: new Stamps({ read: db.read, changes: options.changes }), waitMs: config.readWaitMs },
+    loadMs: LOAD_MS,
     onOrigin: () => {
       metrics.originRead()
       if (originReads.hasSubscribers) originReads.publish(null)

@@ -1,5 +1,6 @@
 import type { BudgetLedger } from '@garner/cache'
 import { type Clock, type Database, type MigrationSet, migrate, type Transaction } from '@garner/db'
+import type { Listener } from '@garner/db/postgres'
 import type { JobStore } from '@garner/jobs'
 import type { Config } from './config.ts'
 
@@ -18,6 +19,11 @@ export interface Backend {
     db: Database,
     options: { clock: Clock; isAhead: boolean; bounds: { perTenant: number; total: number } },
   ): JobStore<Transaction>
+  /**
+   * Calls `wake` when somebody has notified `channel`, and when somebody may have. Null where nothing is heard: on SQLite,
+   * whose count of changes says it, and behind a pooler. Errors: StoreUnavailable.
+   */
+  listen(db: Database, channel: string, wake: () => void): Promise<Listener | null>
   /** Where the fleet's shares of the origin budget are kept. */
   createLedger(db: Database): BudgetLedger
   /** `garner backup FILE`: what is said when it is done. Errors: ConfigError. */

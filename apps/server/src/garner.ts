@@ -43,7 +43,7 @@ export interface Parts {
   backend: Backend
   db: Database
   /** A copy that may lag behind, for reads of lists; undefined for none. */
-  replica?: Database | undefined
+  replica?: Pick<Database, 'readWithin'> | undefined
   /** The shared cache; closed by whoever opened it. */
   shared?: SharedEntries | undefined
   /** Where the origin budget is kept, if not in the database; for tests. */
@@ -152,6 +152,7 @@ export function createGarner(parts: Parts): Garner {
     },
     onChange: () => changes.hint(),
     ...{ accessMaxAgeMs: config.accessMaxAgeMs, readWaitMs: config.readWaitMs, changes: changeCount },
+    listen: (channel, wake) => backend.listen(db, channel, wake),
   })
   const { people } = accounts
   const cachedLists = createCachedLists({
@@ -214,9 +215,11 @@ export function createGarner(parts: Parts): Garner {
     },
   })
 
+  let hearing: ReturnType<typeof accounts.hear> = null
   async function web(): Promise<{ app: App; close: () => Promise<void> }> {
     if (config.isDemo) await accounts.seedDemo()
     cachedLists.run()
+    hearing ??= accounts.hear()
     // Made once: turning somebody away must cost next to nothing.
     const crowded = busy(1_000)
     const app = createApp({
@@ -300,7 +303,7 @@ export function createGarner(parts: Parts): Garner {
       await diary.sweep()
     },
     async close() {
-      await Promise.all([cachedLists.close(), diary.close(), vision.close()])
+      await Promise.all([hearing?.close(), cachedLists.close(), diary.close(), vision.close()])
     },
   }
 }

@@ -1,3 +1,5 @@
+import type { ReadBounds } from './read-bounds.ts'
+
 /**
  * One SQL surface over two databases. SQL is written with `?` placeholders in both dialects; where a statement
  * must differ, the caller keeps one constant per dialect.
@@ -38,6 +40,14 @@ export interface Database {
    * there when the running callback of the event loop began.
    */
   readonly read: Queryable
+  /**
+   * Runs `work` with the read side for an answer that nobody waits for any more after `maxMs`: no read is begun from then
+   * on, and one that is under way is ended by the server itself, whatever becomes of this process. In SQLite a read ends
+   * in the callback that it was asked in, so it is not interrupted.
+   * `work` must await nothing but its own reads, one after the other: it may have a connection to itself.
+   * Errors: StoreUnavailable (busy) when the time is over; the signal's reason.
+   */
+  readWithin<T>(bounds: ReadBounds, work: (query: Queryable) => Promise<T>): Promise<T>
   /**
    * Runs `work` in one transaction and resolves when it is committed AND synced to disk.
    *

@@ -11,3 +11,4 @@ export {
 } from './errors.ts'
 export { type MigrationSet, migrate, pendingMigrations } from './migrate.ts'
 export { oneOf } from './one-of.ts'
+export type { ReadBounds } from './read-bounds.ts'

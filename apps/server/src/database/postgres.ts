@@ -25,7 +25,8 @@ const MIGRATING = { connectMs: 10_000, statementMs: 600_000, connections: 2 }
 
 /**
  * PostgreSQL: for several processes, on one machine or many. `?pgbouncer=true` in the address says that a pooler in
- * transaction mode stands before it; then nothing is prepared by name, and work is found by polling alone.
+ * transaction mode stands before it; then nothing is prepared by name, work is found by polling alone, and rights that
+ * another process has changed are noticed by their age.
  */
 export const postgres: Backend = {
   migrations: [jobsMigrations, budgetMigrations, ...TABLES],
@@ -51,6 +52,7 @@ export const postgres: Backend = {
       // A title counts its list on. Of two batches that hold several lists each, one would wait for the other's.
       writesPerCommit: 1,
     }),
+  listen: (db, channel, wake) => asPostgres(db).listen(channel, wake),
   createLedger: (db) => createPostgresLedger({ db }),
   backup,
   restore,

@@ -16,6 +16,7 @@ export const sqlite: Backend = {
   },
   openReplica: () => undefined,
   createJobs: (db, { clock, bounds }) => createSqliteStore({ db, clock, bounds }),
+  listen: async () => null,
   createLedger: (db) => createSqliteLedger({ db }),
   backup,
   restore,

@@ -1,8 +1,10 @@
-import { type Clock, type Database, migrate, systemClock } from '@garner/db'
+import { DatabaseSync } from 'node:sqlite'
+import { type Clock, type Database, migrate, type Queryable, systemClock } from '@garner/db'
 import { openPostgres, type PostgresDatabase, type PostgresOptions } from '@garner/db/postgres'
 import { openSqlite } from '@garner/db/sqlite'
-import { beforeAll, beforeEach } from 'vitest'
-import { hasPostgres, temporaryPostgres } from '../../../../packages/db/testing/postgres.ts'
+import pg from 'pg'
+import { beforeAll, beforeEach, onTestFinished } from 'vitest'
+import { endsWhatItMakes, hasPostgres, temporaryPostgres } from '../../../../packages/db/testing/postgres.ts'
 import { postgres } from '../database/postgres.ts'
 
 /**
@@ -17,6 +19,7 @@ let seen = new Set<string>()
 
 /** For the setup of the `postgres` project: a database for each test file, whose tests are skipped without a server. */
 export function providePostgres(): void {
+  endsWhatItMakes()
   beforeAll(async () => {
     if (!hasPostgres) return
     url = await temporaryPostgres()
@@ -53,6 +56,70 @@ export async function openTestPostgres({ path, aroundCommit }: TestDatabase): Pr
   if (path === ':memory:' || !seen.has(path)) await empty(db)
   seen.add(path)
   return db
+}
+
+/** What is there now under this path, and nothing that comes later: a replica that stands still. Ends with the test. */
+export async function openStandstill(path: string): Promise<Pick<Database, 'readWithin'>> {
+  if (DIALECT === 'sqlite') {
+    const copy = `${path}.standstill`
+    const original = new DatabaseSync(path)
+    original.exec(`VACUUM INTO '${copy}'`)
+    original.close()
+    const db = openSqlite({ path: copy, clock: systemClock() })
+    onTestFinished(() => db.close())
+    return db
+  }
+  const db = await openTestPostgres({ path, clock: systemClock() })
+  const begun = Promise.withResolvers<Queryable>()
+  const end = Promise.withResolvers<void>()
+  const over = db.transaction(async (tx) => {
+    await tx.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
+    await tx.all('SELECT 1')
+    begun.resolve(tx)
+    await end.promise
+  })
+  onTestFinished(async () => {
+    end.resolve()
+    await over
+    await db.close()
+  })
+  const read = await begun.promise
+  return { readWithin: (_bounds, work) => work(read) }
+}
+
+/** Listens to `channel`; what it answers says how often it was notified since it was asked last. Ends with the test. */
+export async function openEar(channel: string): Promise<() => Promise<number>> {
+  const client = new pg.Client({ connectionString: url! })
+  await client.connect()
+  onTestFinished(() => client.end())
+  let heard = 0
+  let marker = Promise.withResolvers<void>()
+  client.on('notification', (one) => {
+    if (one.channel === 'marker') marker.resolve()
+    else heard++
+  })
+  await client.query(`LISTEN ${pg.escapeIdentifier(channel)}; LISTEN marker`)
+  return async () => {
+    // They come in the order of their commits.
+    marker = Promise.withResolvers()
+    await client.query("SELECT pg_notify('marker', '')")
+    await marker.promise
+    const count = heard
+    heard = 0
+    return count
+  }
+}
+
+/** Ends all connections that listen, as a server that goes away does. Answers how many there were. */
+export async function cutListeners(): Promise<number> {
+  const client = new pg.Client({ connectionString: url! })
+  await client.connect()
+  const { rowCount } = await client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+  )
+  await client.end()
+  return rowCount ?? 0
 }
 
 /** The names of all tables. */

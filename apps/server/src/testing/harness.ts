@@ -8,6 +8,8 @@ import {
   type Database,
   ManualClock,
   migrate,
+  type Queryable,
+  type ReadBounds,
   StoreUnavailable,
   type Transaction,
 } from '@garner/db'
@@ -65,6 +67,8 @@ export interface HarnessOptions {
   shared?: SharedEntries
   /** As on PostgreSQL: what other processes have changed is not known by asking. */
   isToldOnly?: boolean
+  /** On PostgreSQL: news of access are heard, as really. */
+  hasNews?: boolean
   /** The vision model; the demo's own unless told. */
   vision?: Vision
   /** Pictures read in this process; else by processes of their own, as really. */
@@ -85,7 +89,7 @@ export class Harness {
   #processes = 0
   #made = 0
   /** For processes that are made from now on: a copy of the database that they read lists from. */
-  replica: Database | undefined
+  replica: Pick<Database, 'readWithin'> | undefined
   web!: Process
   app!: App
 
@@ -111,7 +115,7 @@ export class Harness {
     const stall = new StallingClock(this.clock)
     let db = path === ':memory:' ? this.#databases[0] : undefined
     if (!db) {
-      db = await held(path, stall)
+      db = await held(path, stall, this.#options)
       this.#databases.push(db)
       onTestFinished(() => db!.close())
     }
@@ -286,14 +290,15 @@ class StallingClock implements Clock {
   }
 }
 
-async function held(path: string, clock: Clock): Promise<HeldDatabase> {
+async function held(path: string, clock: Clock, { hasNews = false }: HarnessOptions): Promise<HeldDatabase> {
   if (DIALECT === 'sqlite') return new HeldDatabase(await openTestDatabase({ path, clock }))
   let db: HeldPostgres | undefined
   const aroundCommit = async <T>(effect: () => Promise<T>): Promise<T> => {
     if (db?.failCommits) throw new StoreUnavailable('injected', 'committing')
     return effect()
   }
-  db = new HeldPostgres((await openTestDatabase({ path, clock, aroundCommit })) as PostgresDatabase)
+  const opened = (await openTestDatabase({ path, clock, aroundCommit })) as PostgresDatabase
+  db = new HeldPostgres(opened, { hasNews })
   return db
 }
 
@@ -304,6 +309,8 @@ export class HeldDatabase implements Database {
   #ended = 0
   #endedBefore = 0
   #turns = 0
+  /** Of each read that must be over by a time, in order. */
+  readonly bounds: ReadBounds[] = []
   /** Nothing is read or written: every call is StoreUnavailable. */
   isAway = false
   /** Everything is written and nothing becomes durable: every commit is StoreUnavailable. */
@@ -337,6 +344,11 @@ export class HeldDatabase implements Database {
     }
   }
 
+  readWithin<T>(bounds: ReadBounds, work: (query: Queryable) => Promise<T>): Promise<T> {
+    this.bounds.push(bounds)
+    return this.counted(() => this.#db.readWithin(bounds, work))
+  }
+
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: { runsOnce?: boolean }): Promise<T> {
     return this.counted(async () => {
       const value = await this.#db.transaction(async (tx) => {
@@ -348,6 +360,12 @@ export class HeldDatabase implements Database {
       return value
     })
   }
+
+  /** Resolves once news of access are heard. At once where there are none to hear. */
+  async hearing(): Promise<void> {}
+
+  /** Resolves when they come the next time. At once where there are none to hear. */
+  async heard(): Promise<void> {}
 
   changeCounter(): Promise<number> {
     return this.counted(() => this.#db.changeCounter())
@@ -369,13 +387,28 @@ export class HeldDatabase implements Database {
   }
 }
 
-/** The same with what only PostgreSQL has. Nothing is heard, since notifications come when they like: polling finds the work. */
+/**
+ * The same with what only PostgreSQL has. Of work nothing is heard, since notifications come when they like: polling finds
+ * it. So it is with news of access, unless a test asks for them and waits.
+ */
 class HeldPostgres extends HeldDatabase implements PostgresDatabase {
   readonly #db: PostgresDatabase
+  readonly #hasNews: boolean
+  readonly #hearing = Promise.withResolvers<void>()
+  #news = Promise.withResolvers<void>()
 
-  constructor(db: PostgresDatabase) {
+  constructor(db: PostgresDatabase, { hasNews }: { hasNews: boolean }) {
     super(db)
     this.#db = db
+    this.#hasNews = hasNews
+  }
+
+  override hearing(): Promise<void> {
+    return this.#hearing.promise
+  }
+
+  override heard(): Promise<void> {
+    return this.#news.promise
   }
 
   override get dialect(): 'postgres' {
@@ -408,8 +441,16 @@ class HeldPostgres extends HeldDatabase implements PostgresDatabase {
     })
   }
 
-  async listen() {
-    return null
+  async listen(channel: string, wake: () => void) {
+    if (!this.#hasNews || channel !== 'garner_access') return null
+    const listener = await this.#db.listen(channel, () => {
+      wake()
+      this.#news.resolve()
+      this.#news = Promise.withResolvers()
+    })
+    // After whoever listens has gone on.
+    setImmediate(this.#hearing.resolve)
+    return listener
   }
 
   /** Answers come over the network, which takes turns of the event loop and no time of the clock. */

@@ -213,6 +213,91 @@ describeOnPostgres('openPostgres', () => {
     expect(await texts()).toEqual(['a'])
   })
 
+  test('reads that must be over by a time: each is given up by the server once it is, and the connection goes on', async () => {
+    const db = opened({ connections: 1 })
+    const sleeping =
+      "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(60)%' AND state = 'active'"
+    for (const before of ['SELECT 1', "SELECT 'nothing that takes time'"]) {
+      const attempt = db.readWithin({ maxMs: 60 }, async (query) => {
+        await query.all(before)
+        return query.all('SELECT pg_sleep(60)')
+      })
+      await expect(attempt).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: 'busy' })
+      expect((await admin.query(sleeping)).rowCount).toBe(0)
+    }
+    expect(await db.read.get("SELECT current_setting('statement_timeout') AS ms")).toEqual({ ms: '10s' })
+    await db.transaction((tx) => insert(tx, 'a'))
+  })
+
+  test('reads that must be over by a time: the server is told what is left, to a fifth of a second', async () => {
+    const clock = new ManualClock()
+    const db = opened({ clock, statementMs: 1_500, connections: 1 })
+    const told = await db.readWithin({ maxMs: 2_000 }, async (query) => {
+      const found: unknown[] = []
+      for (const ms of [0, 500, 199, 1, 1_000, 299]) {
+        clock.advance(ms)
+        found.push((await query.get<{ ms: string }>("SELECT current_setting('statement_timeout') AS ms"))?.ms)
+      }
+      clock.advance(1)
+      await expect(query.all('SELECT 1')).rejects.toMatchObject({ reason: 'busy' })
+      return found
+    })
+    expect(told).toEqual(['1500ms', '1500ms', '1500ms', '1300ms', '300ms', '1ms'])
+    expect(await db.read.get("SELECT current_setting('statement_timeout') AS ms")).toEqual({ ms: '1500ms' })
+  })
+
+  test('reads that must be over by a time: nothing more is asked once the signal has aborted', async () => {
+    const db = opened({ connections: 1 })
+    const stop = new AbortController()
+    const trouble = new Error('nobody waits any more')
+    const attempt = db.readWithin({ maxMs: 60_000, signal: stop.signal }, async (query) => {
+      await query.all('SELECT 1')
+      stop.abort(trouble)
+      return query.all('SELECT pg_sleep(60)')
+    })
+    await expect(attempt).rejects.toBe(trouble)
+    await db.transaction((tx) => insert(tx, 'a'))
+  })
+
+  test('reads that must be over by a time: they cannot write, and what failed first is what is said', async () => {
+    const db = opened({ connections: 1 })
+    const attempt = db.readWithin({ maxMs: 60_000 }, async (query) => {
+      const sql = "INSERT INTO notes (text) VALUES ('a')"
+      await expect(query.all(sql)).rejects.toMatchObject({ reason: 'readonly' })
+      await query.all('SELECT 1')
+    })
+    await expect(attempt).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', reason: 'readonly' })
+    await db.transaction((tx) => insert(tx, 'b'))
+    expect(await texts()).toEqual(['b'])
+  })
+
+  test('reads that must be over by a time: one that waits for something else, and one that is cut off, leave nothing', async () => {
+    const clock = new ManualClock()
+    const db = opened({ clock, connections: 1 })
+    const point = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<void>()
+    const idle = db.readWithin({ maxMs: 60_000 }, async (query) => {
+      await query.all('SELECT 1')
+      point.resolve()
+      await end.promise
+      return query.all('SELECT 1')
+    })
+    await point.promise
+    for (let n = 0; n < 8; n++) {
+      clock.advance(1_000)
+      await new Promise(setImmediate)
+    }
+    end.resolve()
+    await expect(idle).rejects.toMatchObject({ reason: 'missing' })
+    const cut = db.readWithin({ maxMs: 60_000 }, async (query) => {
+      const { pid } = (await query.get<{ pid: number }>('SELECT pg_backend_pid() AS pid'))!
+      await admin.query('SELECT pg_terminate_backend($1)', [pid])
+      return query.all('SELECT 1')
+    })
+    await expect(cut).rejects.toMatchObject({ reason: 'missing' })
+    await db.transaction((tx) => insert(tx, 'a'))
+  })
+
   test('a transaction whose work waits for something else is given up, and its locks are free', async () => {
     const clock = new ManualClock()
     const db = opened({ clock })
@@ -358,8 +443,8 @@ describeOnPostgres('openPostgres', () => {
   test('a server that is gone without a word is given up, and what it was asked may have been done', async () => {
     const clock = new ManualClock()
     const wire = await silentProxy(url)
-    const db = opened({ url: wire.url, clock, statementMs: 3_000, connections: 3 })
-    await Promise.all([1, 2, 3].map(() => db.read.all('SELECT pg_sleep(0.1)'))) // all of them are there
+    const db = opened({ url: wire.url, clock, statementMs: 3_000, connections: 4 })
+    await Promise.all([1, 2, 3, 4].map(() => db.read.all('SELECT pg_sleep(0.1)'))) // all of them are there
     const point = Promise.withResolvers<void>()
     const inside = db.transaction(async (tx) => {
       await insert(tx, 'a')
@@ -368,16 +453,17 @@ describeOnPostgres('openPostgres', () => {
     })
     await point.promise
     wire.silence()
-    const attempts = [inside, db.read.all('SELECT 1'), db.autocommit.all('SELECT 1')].map((one) =>
-      one.catch((error) => error),
-    )
+    const attempts = [
+      inside,
+      db.read.all('SELECT 1'),
+      db.readWithin({ maxMs: 60_000 }, (query) => query.all('SELECT 1')),
+      db.autocommit.all('SELECT 1'),
+    ].map((one) => one.catch((error) => error))
     const tookMs = await driven(clock, Promise.all(attempts), 500)
     expect(tookMs).toBeGreaterThanOrEqual(5_000)
     expect(tookMs).toBeLessThan(8_000)
     expect((await Promise.all(attempts)).map((one) => one.reason)).toEqual([
-      'missing',
-      'missing',
-      'unanswered',
+      ...['missing', 'missing', 'missing', 'unanswered'],
     ])
   })
 
@@ -439,9 +525,14 @@ describeOnPostgres('openPostgres', () => {
 })
 
 describeThroughPooler('openPostgres through a pooler', () => {
+  let through: string
+  beforeAll(async () => {
+    through = await pooled(await temporaryPostgres())
+  })
+  const openedThrough = () => opened({ url: through, isPooled: true, connections: 20 })
+
   test('transactions and statements need no session', async () => {
-    const direct = await temporaryPostgres()
-    const db = opened({ url: await pooled(direct), isPooled: true, connections: 20 })
+    const db = openedThrough()
     await db.transaction((tx) => tx.run('CREATE TABLE notes (text text)'))
     await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
@@ -456,5 +547,18 @@ describeThroughPooler('openPostgres through a pooler', () => {
       ),
     )
     expect(await db.read.get('SELECT count(*) AS count FROM notes')).toEqual({ count: 40 })
+  })
+
+  test('reads that must be over by a time are, and leave their timeout with nobody else', async () => {
+    const db = openedThrough()
+    const ms = "SELECT current_setting('statement_timeout') AS ms"
+    const bounded = Array.from({ length: 20 }, () =>
+      db.readWithin({ maxMs: 60_000 }, async (query) => [await query.get(ms), await query.get(ms)]),
+    )
+    for (const [first, second] of await Promise.all(bounded)) expect(second).toEqual(first)
+    const late = db.readWithin({ maxMs: 60 }, (query) => query.all('SELECT pg_sleep(60)'))
+    await expect(late).rejects.toMatchObject({ reason: 'busy' })
+    for (const one of await Promise.all(Array.from({ length: 20 }, () => db.read.get(ms))))
+      expect(one).toEqual({ ms: '0' })
   })
 })

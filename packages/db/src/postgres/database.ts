@@ -2,6 +2,8 @@ import pg from 'pg'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable, Value } from '../database.ts'
 import { StoreUnavailable, TransactionClosed } from '../errors.ts'
+import { leftOf, type ReadBounds } from '../read-bounds.ts'
+import { boundedRead } from './bounded-read.ts'
 import { ask, cutOff, Statements, types } from './connection.ts'
 import { isConflict, isLost, translated } from './errors.ts'
 import { type Listener, listenOn } from './listen.ts'
@@ -13,7 +15,7 @@ import {
   type Seal,
   transactionOn,
 } from './transaction.ts'
-import { IDLE_MAX_MS, Uses } from './watch.ts'
+import { IDLE_MAX_MS, type Use, Uses } from './watch.ts'
 
 export { numbered } from './placeholders.ts'
 export { TAKE_TURN } from './transaction.ts'
@@ -144,6 +146,31 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
     }
   })
 
+  async function readWithin<T>(bounds: ReadBounds, work: (query: Queryable) => Promise<T>): Promise<T> {
+    const leftMs = leftOf(bounds, clock)
+    const client = await connect('connecting to read')
+    const use: Use = { asked: 0, sinceMs: monotonicMs() }
+    const cut = () => cutOff(client)
+    const unwatch = uses.add({ use, cutOff: cut, giveUp: cut })
+    const query = boundedRead({
+      ...{ client, statements, use, monotonicMs },
+      leftMs: () => Math.min(leftMs(), statementMs),
+    })
+    try {
+      return await work(query)
+    } finally {
+      // Nobody waits for the goodbye.
+      const release = (isBroken: boolean) => {
+        unwatch()
+        client.release(isBroken)
+      }
+      query.end().then(
+        () => release(false),
+        () => release(true),
+      )
+    }
+  }
+
   /** Once; what `work` or the server refused is thrown, with what the seal knows of it. */
   async function attempt<T>(seal: Seal, work: (tx: OwnTransaction) => Promise<T>): Promise<T> {
     const client = await connect('starting a transaction')
@@ -213,6 +240,7 @@ export function openPostgres(options: PostgresOptions): PostgresDatabase {
     clock,
     connections,
     read,
+    readWithin,
     autocommit,
     transaction,
     async changeCounter() {

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '../clock.ts'
 import type { Database, Queryable, Value } from '../database.ts'
 import { StoreUnavailable } from '../errors.ts'
+import { leftOf } from '../read-bounds.ts'
 import { translated } from './errors.ts'
 import { GroupCommit } from './group-commit.ts'
 import { Statements } from './statements.ts'
@@ -83,6 +84,19 @@ export function openSqlite({
   return {
     dialect: 'sqlite',
     read,
+    readWithin(bounds, work) {
+      const leftMs = leftOf(bounds, clock)
+      return work({
+        async all(sql, ...params) {
+          leftMs()
+          return read.all(sql, ...params)
+        },
+        async get(sql, ...params) {
+          leftMs()
+          return read.get(sql, ...params)
+        },
+      })
+    },
     transaction: (work, { runsOnce = false } = {}) => commits.submit(work, runsOnce),
     async changeCounter() {
       if (inMemory) return (await read.get<{ n: number }>('SELECT total_changes() AS n'))!.n

@@ -102,7 +102,7 @@ export class Authenticator {
     return this.#groups.get(request) ?? NO_GROUPS
   }
 
-  /** Sessions, tokens, accounts or memberships have changed in this process. */
+  /** Sessions, tokens, accounts or memberships have changed, here or as far as was heard. */
   forget(): void {
     this.#remembered.forget()
   }

@@ -4,6 +4,7 @@ import { type ChangeCount, changeCountOf } from '../../change-count.ts'
 import type { App } from '../../http.ts'
 import type { Principal } from '../../principal.ts'
 import { makeSeal } from '../../seal.ts'
+import { type Hearing, hearAccessNews, type Listen } from './access-news.ts'
 import { accountRead } from './account-read.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { authRoutes } from './auth-routes.ts'
@@ -48,6 +49,8 @@ export interface AccountsOptions {
   accessMaxAgeMs?: number
   /** Whether anything has changed since. */
   changes?: ChangeCount
+  /** Where other processes' changes are heard of. Left out: nowhere. */
+  listen?: Listen
   /** A list reader's patience with that question. Default 250. */
   readWaitMs?: number
   /** Told of changes that are durable; see `Changed`. */
@@ -77,6 +80,11 @@ export interface Accounts {
   people: People
   /** Of a list read: the groups that the person may read, their default one first. */
   groupsOf: (request: FastifyRequest) => ReadonlySet<string>
+  /**
+   * From now on whatever other processes change is known here at once, as far as it can be heard; see access-news.ts.
+   * Null where nothing is remembered that it could change.
+   */
+  hear: () => Hearing | null
   /** Puts the demo people in place; safe to repeat. */
   seedDemo: () => Promise<void>
   /** Drops sessions that are over, and says how many; once a day is plenty. They are refused anyway. */
@@ -146,6 +154,11 @@ export function createAccounts(options: AccountsOptions): Accounts {
       defaultGroup: (q, userId) => read(() => defaultGroup(q, userId)),
       isApproved: (q, userId) => read(() => isApproved(q, userId)),
       namesOf,
+    },
+    hear() {
+      const { listen } = options
+      if (!listen || accessMaxAgeMs === 0) return null
+      return hearAccessNews({ listen, clock, onNews: () => authenticator.forget() })
     },
     seedDemo: () => seedDemo(db, clock),
     sweep: () =>

@@ -8,8 +8,8 @@ import type { ChangeCount } from '../../change-count.ts'
  * Promises. What is answered was read from the database at most `maxAgeMs` before the question; using it does not make
  * it last longer, and with `maxAgeMs` 0 every question is a read. On SQLite it is asked again as soon as anyone, in any
  * process, has committed anything: whoever is taken out is refused by the very next request. Elsewhere what this process
- * itself changes is dropped at once (`forget`), and what others change ends by its age. A read that began before it was
- * dropped is neither kept nor joined. A refusal is not remembered.
+ * itself changes is dropped at once (`forget`), what others change as soon as it is heard of (access-news.ts), and by its
+ * age if it never is. A read that began before it was dropped is neither kept nor joined. A refusal is not remembered.
  * Cut here (the database gone or silent): nothing is answered from memory once it is too old; the person sees a 503.
  */
 export interface RememberedOptions {
@@ -67,7 +67,7 @@ export class Remembered<Value> {
     }
   }
 
-  /** Somebody's rights have changed: everything is asked again. */
+  /** Somebody's rights have changed, or may have: everything is asked again. */
   forget(): void {
     this.#forgotten++
     this.#known.clear()

@@ -1,5 +1,5 @@
 import type { Answer, Cache, LoadContext, Loaded } from '@garner/cache'
-import type { Around, Clock, Queryable } from '@garner/db'
+import type { Around, Clock, Database, Queryable } from '@garner/db'
 import { type FirstLinks, readFirstPage } from './first-page.ts'
 import { Answers, type ListPage } from './list-page.ts'
 import { stampOf, versionIn } from './lists.ts'
@@ -24,8 +24,7 @@ import type { Stamps } from './stamps.ts'
  * that their client sends.
  */
 export interface ListReadsOptions {
-  /** The primary's read side. */
-  read: Queryable
+  primary: Pick<Database, 'readWithin'>
   /** A copy that may lag behind; asked first where there is one. */
   replica?: Replica | undefined
   people: People
@@ -36,6 +35,8 @@ export interface ListReadsOptions {
   stamps: Stamps
   /** A reader's patience, for everything together. */
   waitMs: number
+  /** A load's own deadline: at the origin it is over by then, too. */
+  loadMs: number
   /** Told of each read of the origin as it is sent. */
   onOrigin: () => void
 }
@@ -165,17 +166,21 @@ export class ListReads {
 
   /**
    * One read of the origin: of the replica, if that has what is needed. Its place in the budget covers both, since the
-   * look at a replica that is behind is one row.
+   * look at a replica that is behind is one row. What is left of the load's time is all that either has: a load that was
+   * given up would otherwise go on at the origin beyond its place.
    */
   #load<Body>(
     group: string,
-    { minVersion }: LoadContext,
+    { minVersion, signal }: LoadContext,
     read: (query: Queryable) => Promise<Loaded<Body>>,
   ): Promise<Loaded<Body>> {
-    const { around, replica, read: primary, onOrigin } = this.#options
+    const { around, replica, primary, onOrigin, loadMs, clock } = this.#options
+    const untilMs = clock.monotonicMs() + loadMs
+    const bounds = () => ({ maxMs: untilMs - clock.monotonicMs(), signal })
     return around('origin.read', async () => {
       onOrigin()
-      return (await replica?.read({ group, minStamp: minVersion }, read)) ?? read(primary)
+      const copy = await replica?.read({ group, minStamp: minVersion, bounds: bounds() }, read)
+      return copy ?? primary.readWithin(bounds(), read)
     })
   }
 

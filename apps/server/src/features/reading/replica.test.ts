@@ -14,12 +14,15 @@ function setUp() {
       return { version: state.version, marksVersion: 2, links: 3 } as R
     },
   }
-  const replica = new Replica(query, clock)
+  const replica = new Replica({ readWithin: (_bounds, work) => work(query) }, clock)
   const read = (version: number) =>
-    replica.read({ group: 'study', minStamp: version === 0 ? 0 : stampOf({ version }) }, async (on) => {
-      await on.get('SELECT 1')
-      return 'of the replica'
-    })
+    replica.read(
+      { group: 'study', minStamp: version === 0 ? 0 : stampOf({ version }), bounds: { maxMs: 2_000 } },
+      async (on) => {
+        await on.get('SELECT 1')
+        return 'of the replica'
+      },
+    )
   return { clock, state, read }
 }
 

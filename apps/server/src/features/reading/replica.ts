@@ -1,4 +1,4 @@
-import type { Clock, Queryable } from '@garner/db'
+import type { Clock, Database, Queryable, ReadBounds } from '@garner/db'
 import { stampOf, standingOf } from './lists.ts'
 
 /** 5 s: a replica that is gone costs one read in that time a wait, and a replica that is back is used soon. */
@@ -11,12 +11,12 @@ const LEFT_ALONE_MS = 5_000
  * Cut anywhere, or without the tables yet: the primary is read instead, and the replica left alone for a while.
  */
 export class Replica {
-  readonly #query: Queryable
+  readonly #db: Pick<Database, 'readWithin'>
   readonly #clock: Clock
   #askedAgainAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(query: Queryable, clock: Clock) {
-    this.#query = query
+  constructor(db: Pick<Database, 'readWithin'>, clock: Clock) {
+    this.#db = db
     this.#clock = clock
   }
 
@@ -25,13 +25,15 @@ export class Replica {
    * @param minStamp what the list must have reached
    */
   async read<T>(
-    { group, minStamp }: { group: string; minStamp: number },
+    { group, minStamp, bounds }: { group: string; minStamp: number; bounds: ReadBounds },
     read: (query: Queryable) => Promise<T>,
   ): Promise<T | undefined> {
     if (this.#clock.monotonicMs() < this.#askedAgainAtMs) return undefined
     try {
-      if (minStamp > 0 && stampOf(await standingOf(this.#query, group)) < minStamp) return undefined
-      return await read(this.#query)
+      return await this.#db.readWithin(bounds, async (query) => {
+        if (minStamp > 0 && stampOf(await standingOf(query, group)) < minStamp) return undefined
+        return read(query)
+      })
     } catch {
       // Whatever it is: if it is a fault of ours, the primary says so, too.
       this.#askedAgainAtMs = this.#clock.monotonicMs() + LEFT_ALONE_MS

@@ -1,0 +1,1 @@
+-- SQLite. Nothing to announce: the file's own count of changes says to every process that something was committed.
