@@ -78,6 +78,24 @@ describeOnPostgres('Garner on PostgreSQL', () => {
     expect(await restarted.stop()).toEqual({ code: 0, signal: null })
   })
 
+  test('who is taken out on one server is refused by the other at once, though it may remember for an hour', async () => {
+    const options = {
+      ...{ args: ['serve', '--demo'], dataDir: tempDir() },
+      env: { ...env, GARNER_ACCESS_MAX_AGE_S: '3600' },
+    }
+    const start = () => startGarner(options)
+    const [one, other] = await Promise.all([start(), start()])
+    const asBob = async () => (await call(`${other.url}/api/bookmarks?group=study`, { user: 'bob' })).status
+    await until(async () => (await asBob()) === 200)
+    await call(`${one.url}/api/groups/study/members/bob`, { method: 'DELETE' })
+    // Not in the same moment: the news has a way to go.
+    await until(async () => (await asBob()) === 403)
+    const back = { body: { user: 'bob' } }
+    await call(`${one.url}/api/groups/study/members`, back)
+    await until(async () => (await asBob()) === 200)
+    for (const server of [one, other]) expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+
   test('step, check, backup and restore; a password is shown nowhere', async () => {
     const dataDir = tempDir()
     const GARNER_DATA = dataDir
