@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type FakeApi, startFakeApi } from './fake-api.ts'
 import type { FakeState } from './fake-state.ts'
 
@@ -35,12 +36,6 @@ const ARGS = [
   '--disable-sync',
 ]
 
-/** The client, built as for production into a folder of its own, and a browser to open it with. */
-export interface Stage {
-  open(state: FakeState, look?: Look): Promise<Visit>
-  close(): Promise<void>
-}
-
 export interface Look {
   width?: number
   height?: number
@@ -57,7 +52,38 @@ export interface Visit {
   close(): Promise<void>
 }
 
-export async function setStage(): Promise<Stage> {
+type Open = (state: FakeState, look?: Look) => Promise<Visit>
+
+/**
+ * The client, built as for production, and a browser to open it with: both for the whole file. Call it once, inside the
+ * describe. After each test its visits are closed, and no page may have thrown.
+ */
+export function stageForFile(): Open {
+  let stage: Stage
+  const visits = new Set<Visit>()
+  beforeAll(async () => {
+    stage = await setStage()
+  }, 60_000)
+  afterEach(async () => {
+    const errors = [...visits].flatMap((visit) => visit.errors)
+    for (const visit of visits) await visit.close()
+    visits.clear()
+    expect(errors).toEqual([])
+  })
+  afterAll(() => stage?.close())
+  return async (state, look) => {
+    const visit = await stage.open(state, look)
+    visits.add(visit)
+    return visit
+  }
+}
+
+interface Stage {
+  open: Open
+  close(): Promise<void>
+}
+
+async function setStage(): Promise<Stage> {
   const dist = await mkdtemp(join(tmpdir(), 'garner-web-'))
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js')
   const root = dirname(import.meta.dirname)

@@ -1,25 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, row, type Stage, setStage, type Visit } from './browser.ts'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath, row, stageForFile, type Visit } from './browser.ts'
 import { studyGroup } from './fake-state.ts'
 
 describe.skipIf(chromiumPath === null)('the door and the settings, in a browser', { timeout: 30_000 }, () => {
-  let stage: Stage
+  const open = stageForFile()
   let visit: Visit
-  beforeAll(async () => {
-    stage = await setStage()
-  }, 60_000)
-  afterAll(() => stage?.close())
-  afterEach(async () => {
-    expect(visit.errors).toEqual([])
-    await visit.close()
-  })
 
   const state = () => studyGroup(Date.now())
   const heading = (name: string) => visit.page.getByRole('heading', { name, level: 1 })
 
   test('the first visit makes the account that runs it, and its first group', async () => {
     const empty = { ...state(), setupNeeded: true, session: null, users: [], groups: [], links: [] }
-    visit = await stage.open(empty, { path: '/' })
+    visit = await open(empty, { path: '/' })
     const { page, fake } = visit
     await heading('Set up your Garner').waitFor()
     await page.getByLabel('Your name').fill('Alice Moreau')
@@ -33,7 +25,7 @@ describe.skipIf(chromiumPath === null)('the door and the settings, in a browser'
   })
 
   test('a wrong password and too many tries are told in words, and what was typed stays', async () => {
-    visit = await stage.open({ ...state(), session: null }, { path: '/' })
+    visit = await open({ ...state(), session: null }, { path: '/' })
     const { page, fake } = visit
     await heading('Sign in').waitFor()
     await page.getByLabel('Email').fill('bob@example.org')
@@ -52,7 +44,7 @@ describe.skipIf(chromiumPath === null)('the door and the settings, in a browser'
   })
 
   test('asking for an account waits at the door, which opens by itself', async () => {
-    visit = await stage.open({ ...state(), session: null }, { path: '/' })
+    visit = await open({ ...state(), session: null }, { path: '/' })
     const { page, fake } = visit
     await page.getByRole('link', { name: 'Ask for one' }).click()
     await page.getByLabel('Your name').fill('Noor')
@@ -73,14 +65,14 @@ describe.skipIf(chromiumPath === null)('the door and the settings, in a browser'
     const away = state()
     away.session = 'jonas'
     Object.assign(away.users.find((user) => user.id === 'jonas') ?? {}, { status: 'rejected' })
-    visit = await stage.open(away, { path: '/' })
+    visit = await open(away, { path: '/' })
     await heading('This account was not let in').waitFor()
     await visit.page.getByRole('button', { name: 'Sign out' }).click()
     await heading('Sign in').waitFor()
   })
 
   test('in a demo one chooses who to be, in this tab', async () => {
-    visit = await stage.open({ ...state(), demo: true, session: null }, { path: '/' })
+    visit = await open({ ...state(), demo: true, session: null }, { path: '/' })
     const { page, fake } = visit
     await heading('Who would you like to be?').waitFor()
     await page.getByRole('button', { name: /^Bob/ }).click()
@@ -98,7 +90,7 @@ describe.skipIf(chromiumPath === null)('the door and the settings, in a browser'
   })
 
   test('a session that ends shows the door, and keeps what was being written', async () => {
-    visit = await stage.open(state())
+    visit = await open(state())
     const { page, fake } = visit
     await page.getByRole('button', { name: 'More for RFC 9457' }).click()
     await page.getByRole('menuitem', { name: 'Add a note' }).click()
@@ -114,7 +106,7 @@ describe.skipIf(chromiumPath === null)('the door and the settings, in a browser'
   })
 
   test('settings: groups, members, read marks, tokens, people', async () => {
-    visit = await stage.open(state(), { path: '/settings' })
+    visit = await open(state(), { path: '/settings' })
     const { page, fake } = visit
     await page.getByRole('button', { name: 'Members of Family' }).click()
     await page.getByLabel('Add someone by their email').fill('nobody@example.org')
@@ -148,7 +140,7 @@ describe.skipIf(chromiumPath === null)('the door and the settings, in a browser'
   })
 
   test('deleting the account needs the word, and ends at the door', async () => {
-    visit = await stage.open(state(), { path: '/settings' })
+    visit = await open(state(), { path: '/settings' })
     const { page, fake } = visit
     await page.getByRole('button', { name: 'Delete my account' }).click({ force: true })
     expect(fake.state.users.some((user) => user.id === 'alice')).toBe(true)
@@ -159,7 +151,7 @@ describe.skipIf(chromiumPath === null)('the door and the settings, in a browser'
   })
 
   test('signing out with links still on the device asks first', async () => {
-    visit = await stage.open(state())
+    visit = await open(state())
     const { page, context } = visit
     await row(page, 'l3').waitFor()
     await context.setOffline(true)

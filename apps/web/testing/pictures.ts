@@ -45,15 +45,16 @@ export async function drag(page: Page, over: Locator, files: string[]) {
   return { drop: () => send('drop') }
 }
 
-/** Copies a picture, and presses Ctrl+V wherever the focus is. */
-export async function pastePicture(page: Page): Promise<void> {
+/** Copies a picture, with these words beside it, and presses Ctrl+V wherever the focus is. */
+export async function pastePicture(page: Page, words?: string): Promise<void> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.evaluate(async () => {
+  await page.evaluate(async (text) => {
     const canvas = document.createElement('canvas')
-    canvas.width = 4
-    canvas.height = 4
-    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
-    if (blob) await navigator.clipboard.write([new ClipboardItem({ 'image/png': blob })])
-  })
+    const picture = await new Promise<Blob>((resolve, reject) =>
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png'),
+    )
+    const copied = { 'image/png': picture, ...(text !== undefined && { 'text/plain': text }) }
+    await navigator.clipboard.write([new ClipboardItem(copied)])
+  }, words)
   await page.keyboard.press('Control+V')
 }

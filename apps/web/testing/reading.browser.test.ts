@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, paste, row, type Stage, setStage, type Visit } from './browser.ts'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath, paste, row, stageForFile, type Visit } from './browser.ts'
 import { PEOPLE } from './fake-people.ts'
 import { type FakeState, linkOf, studyGroup } from './fake-state.ts'
 
@@ -16,19 +16,11 @@ function under(selector: string): string[] {
 }
 
 describe.skipIf(chromiumPath === null)('reading, in a browser', { timeout: 30_000 }, () => {
-  let stage: Stage
+  const openStage = stageForFile()
   let visit: Visit
-  beforeAll(async () => {
-    stage = await setStage()
-  }, 60_000)
-  afterAll(() => stage?.close())
-  afterEach(async () => {
-    expect(visit.errors).toEqual([])
-    await visit.close()
-  })
 
   const open = async (state: FakeState = studyGroup(Date.now()), look = {}) => {
-    visit = await stage.open(state, look)
+    visit = await openStage(state, look)
     await visit.page
       .getByText('Paste a link')
       .or(visit.page.getByPlaceholder('Paste a link'))
@@ -307,7 +299,7 @@ describe.skipIf(chromiumPath === null)('reading, in a browser', { timeout: 30_00
 
   test('without a stream the version is asked for, and the rail says so', async () => {
     const state = studyGroup(Date.now())
-    visit = await stage.open(state, { path: '/join' })
+    visit = await openStage(state, { path: '/join' })
     const { page, fake } = visit
     fake.setSilent(true)
     await page.clock.install()

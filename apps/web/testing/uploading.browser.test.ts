@@ -1,30 +1,32 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, type Stage, setStage, type Visit } from './browser.ts'
+import { describe, expect, test } from 'vitest'
+import { chromiumPath, stageForFile, type Visit } from './browser.ts'
 import type { FakeEntry } from './fake-diary.ts'
 import { studyGroup } from './fake-state.ts'
 import { drag, onDisk, pastePicture, photo, takenAt, yesterday } from './pictures.ts'
+
+/** Runs in the page: files are read once somebody says `read-on`. */
+function holdReading(): void {
+  const read = Blob.prototype.arrayBuffer
+  Blob.prototype.arrayBuffer = async function (this: Blob) {
+    await new Promise((resolve) => addEventListener('read-on', resolve, { once: true }))
+    Blob.prototype.arrayBuffer = read
+    return read.call(this)
+  }
+}
 
 const SEND = 'POST /api/auto-log'
 const ALL_UP = 'All uploaded. It is safe to close.'
 const [EARLY, NOON, LATE] = [takenAt('07:42'), takenAt('12:31'), takenAt('19:08')]
 
 describe.skipIf(chromiumPath === null)('adding photos, in a browser', { timeout: 30_000 }, () => {
-  let stage: Stage
+  const open = stageForFile()
   let visit: Visit
-  beforeAll(async () => {
-    stage = await setStage()
-  }, 60_000)
-  afterAll(() => stage?.close())
-  afterEach(async () => {
-    expect(visit.errors).toEqual([])
-    await visit.close()
-  })
 
   async function diary(entries: FakeEntry[] = [], look: { width?: number } = {}) {
     const state = studyGroup(Date.now())
     state.diary.entries = entries
-    visit = await stage.open(state, { path: `/meals/${yesterday()}`, ...look })
+    visit = await open(state, { path: `/meals/${yesterday()}`, ...look })
     await visit.page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
     return visit
   }
@@ -194,6 +196,9 @@ describe.skipIf(chromiumPath === null)('adding photos, in a browser', { timeout:
     await up(page, 'image.png').getByText('No time in this photo. When was it?').waitFor()
     await pastePicture(page)
     await expect.poll(() => page.locator('li.up').count()).toBe(2)
+    // Cells and words are copied with a picture of themselves: a field takes the words.
+    await page.getByLabel('Time of image.png').first().focus()
+    await pastePicture(page, '12:31')
     // It opened once: Back closes it.
     await page.goBack()
     await sheet(page).waitFor({ state: 'detached' })
@@ -213,27 +218,35 @@ describe.skipIf(chromiumPath === null)('adding photos, in a browser', { timeout:
       asked.push(dialog.type())
       void dialog.dismiss()
     })
+    // While its time is read a photo has no row yet, and would be lost all the same.
+    await page.evaluate(holdReading)
+    await page.keyboard.press('a')
+    await page.getByLabel('Choose photos').setInputFiles(photo(EARLY))
+    await page.getByText('Reading the time of 1 photo…').waitFor()
+    await page.close({ runBeforeUnload: true })
+    await expect.poll(() => asked).toEqual(['beforeunload'])
+    await page.evaluate(() => dispatchEvent(new Event('read-on')))
+
     const letGo = fake.hold(SEND)
-    await pick(page, EARLY)
     await start(page)
     await up(page, EARLY)
       .getByText(/^Uploading, \d+ %$/)
       .waitFor()
     await page.getByText('Keep this page open for the uploads.').waitFor()
     await page.close({ runBeforeUnload: true })
-    await expect.poll(() => asked).toEqual(['beforeunload'])
+    await expect.poll(() => asked.length).toBe(2)
     // Also from another screen: the uploads go on there.
     await page.getByRole('button', { name: 'Close' }).first().click()
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.close({ runBeforeUnload: true })
-    await expect.poll(() => asked.length).toBe(2)
+    await expect.poll(() => asked.length).toBe(3)
 
     letGo()
     await page.getByText(ALL_UP).waitFor({ state: 'attached' })
     const closed = page.waitForEvent('close')
     await page.close({ runBeforeUnload: true })
     await closed
-    expect(asked).toHaveLength(2)
+    expect(asked).toHaveLength(3)
     expect(fake.state.diary.entries).toHaveLength(1)
   })
 

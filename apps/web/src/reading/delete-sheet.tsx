@@ -1,13 +1,17 @@
 import type { Bookmark } from '@garner/server/api'
-import { Dialog } from '../ui/dialog.tsx'
+import { AskOnce } from '../ui/ask-once.tsx'
 import { useReading } from './context.tsx'
 import { LinkName } from './link-name.tsx'
 
-/** Asks once, because what goes is gone for everyone in the group. */
+/** What goes is gone for everyone in the group. */
 export function DeleteSheet({ item, onClose }: { item: Bookmark; onClose(): void }) {
   const { links, group } = useReading()
+  const onYes = () => {
+    onClose()
+    return links.remove(item)
+  }
   return (
-    <Dialog title="Delete this link?" kind="small" onClose={onClose}>
+    <AskOnce title="Delete this link?" yes="Delete" no="Keep it" onYes={onYes} onClose={onClose}>
       <p className="sheet-text">
         <strong>
           <LinkName item={item} />
@@ -19,21 +23,6 @@ export function DeleteSheet({ item, onClose }: { item: Bookmark; onClose(): void
           : 'It goes for everyone in the group, with its note and marks.'}{' '}
         This cannot be undone.
       </p>
-      <div className="buttons">
-        <button
-          type="button"
-          className="btn danger"
-          onClick={() => {
-            onClose()
-            void links.remove(item)
-          }}
-        >
-          Delete
-        </button>
-        <button type="button" className="btn quiet" onClick={onClose}>
-          Keep it
-        </button>
-      </div>
-    </Dialog>
+    </AskOnce>
   )
 }
