@@ -15,6 +15,14 @@ function holdReading(): void {
   }
 }
 
+/** Runs in the page: whether it ever says this, however shortly. */
+function noteWords(words: string): void {
+  const look = () => {
+    if (document.body.textContent?.includes(words)) document.documentElement.dataset.noted = words
+  }
+  new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true })
+}
+
 const SEND = 'POST /api/auto-log'
 const ALL_UP = 'All uploaded. It is safe to close.'
 const [EARLY, NOON, LATE] = [takenAt('07:42'), takenAt('12:31'), takenAt('19:08')]
@@ -127,8 +135,9 @@ describe.skipIf(chromiumPath === null)('adding photos, in a browser', { timeout:
       fake.state.diary.entries.push({
         ...{ id: `p${n}`, name: `p${n}.jpg`, date: yesterday(), time: '10:00', state: 'queued' },
       })
-    // The row has stood there for a while: its wait is counted from now all the same.
+    // The row has stood there for a while: its wait is counted from now all the same, and from the first moment.
     await page.clock.runFor(45_000)
+    await page.evaluate(noteWords, 'in about 2 min')
     await start(page)
     const held = up(page, EARLY)
     await held
@@ -144,6 +153,7 @@ describe.skipIf(chromiumPath === null)('adding photos, in a browser', { timeout:
     await page.clock.runFor(7_000)
     await page.getByText(ALL_UP).waitFor()
     expect(namesSent()).toEqual([EARLY, EARLY, NOON, LATE])
+    expect(await page.evaluate(() => document.documentElement.dataset.noted)).toBeUndefined()
     expect(keysSent()).toBe(3)
   })
 

@@ -5,21 +5,21 @@ import { duration } from '../words/calendar.ts'
 /** The time, told again every `everyMs`; components that show ages and waits use it. */
 export function useNow(everyMs: number): number {
   const { clock } = useGarner().browser
-  const [nowMs, setNowMs] = useState(() => clock.nowMs())
+  const [told, setTold] = useState(() => ({ nowMs: clock.nowMs(), everyMs }))
+  // Told rarely until now and often from here on: what was told last may be long past.
+  if (told.everyMs !== everyMs) setTold({ nowMs: clock.nowMs(), everyMs })
   useEffect(() => {
     const stop = new AbortController()
-    // Told rarely until now, and often from now on: what was told last may be long past.
-    setNowMs((told) => (clock.nowMs() - told >= everyMs ? clock.nowMs() : told))
     void (async () => {
       for (;;) {
         await clock.sleep(everyMs, stop.signal)
         if (stop.signal.aborted) return
-        setNowMs(clock.nowMs())
+        setTold({ nowMs: clock.nowMs(), everyMs })
       }
     })()
     return () => stop.abort()
   }, [clock, everyMs])
-  return nowMs
+  return told.nowMs
 }
 
 /** Seconds until an instant. Not inside a live region: nobody wants a countdown read out. */
