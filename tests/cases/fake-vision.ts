@@ -305,6 +305,11 @@ class Provider {
     mode: string,
     options: ModeOptions,
   ): void {
+    const replayed = this.#replayOf(call, mode)
+    if (replayed) {
+      call.outcome = '200 replayed'
+      return send(answer, replayed)
+    }
     const id = `resp_${randomUUID()}`
     // What fails at the provider is not on the bill.
     if (mode !== 'failed') this.#bill(call)
@@ -313,7 +318,9 @@ class Provider {
       isUnderWay: this.gate.isShut,
     })
     call.outcome = 'background'
-    send(answer, underWay(id, 'queued'))
+    const taken = underWay(id, 'queued')
+    if (call.key !== undefined) this.answers.set(call.key, taken)
+    send(answer, taken)
   }
 
   /** Failures that pass after some times. */
