@@ -11,7 +11,10 @@ const WORKERS = 3
 const SYSTEM_WORKERS = 2
 /** Replaces a module, so it shares its modules with nobody. */
 const MOCKED = ['apps/server/src/features/accounts/sign-up-limit.test.ts']
-const ALONE = ['tests/cases/photo-uploads.test.ts', 'tests/system/{flood,stalled-worker,under-load}.test.ts']
+const ALONE = [
+  'tests/cases/photo-uploads.test.ts',
+  'tests/system/{flood,hot-key,stalled-worker,under-load}.test.ts',
+]
 
 export default defineConfig({
   test: {

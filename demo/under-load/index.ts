@@ -1,12 +1,16 @@
 import { availableParallelism } from 'node:os'
-import { makeLists } from './lists.ts'
+import { BALANCER_MS, Balancer } from '../fleet/balancer.ts'
+import { makeLists } from '../fleet/lists.ts'
+import { metricsOf } from '../fleet/metrics.ts'
+import { nowMs, originReads } from '../fleet/origin-log.ts'
+import { Place } from '../fleet/place.ts'
+import { weigh } from '../fleet/weight.ts'
+import { judged } from '../verdict.ts'
 import { type Options, readOptions } from './options.ts'
-import { nowMs, originReads } from './origin-log.ts'
-import { Place } from './place.ts'
 import { Readers } from './readers.ts'
-import { HEAD, lineOf, p99, type Run, tableOf, verdictsOf } from './report.ts'
+import { figuresOf, HEAD, lineOf, type Run, type SceneRun, tableOf, verdictsOf } from './report.ts'
 import { Savers } from './savers.ts'
-import { type Happening, scenesOf } from './scenes.ts'
+import { courseOf, type Happening, type Scene } from './scenes.ts'
 
 /**
  * `npm run demo -- under-load`: what Garner promises of list reads (C2 to C5), with real processes, a real database and
@@ -22,61 +26,75 @@ export async function underLoad(args: string[]): Promise<number> {
   console.log(
     `Starting ${options.instances} servers on one SQLite database, on a machine with ${availableParallelism()} cores.`,
   )
-  const place = await Place.open(options)
-  const stop = () => void place.close().then(() => process.exit(130))
-  process.once('SIGINT', stop)
-  try {
-    return report(await run(place, options))
-  } finally {
-    process.removeListener('SIGINT', stop)
-    await place.close()
-  }
+  return Place.during(options, async (place) => {
+    const done = await run(place, options)
+    const { lines, code } = judged(verdictsOf(done), figuresOf(done))
+    console.log(['', ...tableOf(done), '', ...lines].join('\n'))
+    return code
+  })
 }
 
 async function run(place: Place, options: Options): Promise<Run> {
   for (const line of introduction(place, options)) console.log(line)
   const groups = await makeLists(place.instances[0]!, options.lists)
-  // Ahead of the readers, so that all of the first second is theirs: nothing has been read yet.
-  const { scenes, happenings } = scenesOf(options.seconds)
-  const instances = () => place.instances
-  const readers = new Readers({ instances, groups, rate: options.rate })
-  const savers = new Savers({ instances, groups })
-  const end = new AbortController()
-  const startedMs = nowMs()
-  const atS = () => (nowMs() - startedMs) / 1_000
-  const running = [readers.run(end.signal), savers.run(end.signal)]
-  const seconds: Run['seconds'] = []
-  const replaced: Promise<unknown>[] = []
+  const balancer = new Balancer()
+  await Promise.all(place.instances.map((one) => balancer.admit(one)))
+  const readers = new Readers({ balancer, groups, rate: options.rate })
+  const savers = new Savers({ balancer, groups })
+  const course = courseOf(options)
+  const scenes: SceneRun[] = []
+  const weights: Run['weights'] = []
+  const underWay: Promise<unknown>[] = []
+  // What fails is told at the end, when all of it is awaited.
+  const leave = (work: Promise<unknown>) => {
+    work.catch(() => {})
+    underWay.push(work)
+  }
+  const begin = (scene: Scene) => scenes.push({ ...scene, tally: readers.beginScene() })
+  const happens = async (what: Happening) => {
+    if (what === 'weighed') weights.push(await weigh(place.instances))
+    else await happen(what, { place, balancer })
+  }
+  const due = [
+    ...course.scenes.map((scene) => ({ atS: scene.fromS, act: () => begin(scene) })),
+    ...course.happenings.map(({ atS, what }) => ({ atS, act: () => leave(happens(what)) })),
+  ].sort((a, b) => a.atS - b.atS)
 
+  // The first second is theirs from its beginning, and nothing of their lists has been read yet.
+  due.shift()!.act()
+  const startedMs = nowMs()
+  const end = new AbortController()
+  leave(readers.run(end.signal))
+  leave(savers.run(end.signal))
   console.log(`\n${HEAD}`)
-  for (let n = 1; n <= options.seconds; n++) {
-    for (const { atS: dueS, what } of happenings.filter((one) => one.atS >= n - 1 && one.atS < n)) {
-      await until(() => atS() >= dueS)
-      replaced.push(happen(place, what))
+  for (let n = 1; n <= course.endS; n++) {
+    for (; due[0] && due[0].atS < n; due.shift()) {
+      await until(startedMs + due[0].atS * 1_000)
+      due[0].act()
     }
-    await until(() => atS() >= n)
-    const second = readers.takeSecond()
-    seconds.push({ atS: n, second })
+    await until(startedMs + n * 1_000)
     const reads = originReads(place.logDir).filter((ms) => ms >= startedMs + (n - 1) * 1_000)
-    const scene = scenes.find(({ fromS, toS }) => n - 0.5 >= fromS && n - 0.5 < toS)?.name ?? ''
-    console.log(lineOf({ atS: n, second, originReads: reads.length, scene }))
+    const scene = course.scenes.find(({ fromS, toS }) => n - 0.5 >= fromS && n - 0.5 < toS)?.name ?? ''
+    console.log(lineOf({ atS: n, second: readers.takeSecond(), originReads: reads.length, scene }))
   }
   end.abort()
-  await Promise.all([...running, ...replaced])
-  const { offered, inFlight, ends } = readers.total
+  await Promise.all(underWay)
   return {
-    ...{ options, startedMs, scenes, seconds, offered, inFlight, ends, refusedMs: readers.refusedMs },
-    ...{ originReads: originReads(place.logDir), saves: savers.counts, own: await ownNumbers(place) },
+    ...{ options, startedMs, scenes, weights, originReads: originReads(place.logDir) },
+    ...{ inFlight: readers.inFlight, saves: savers.counts, own: await ownNumbers(place) },
   }
 }
 
-async function happen(place: Place, what: Happening): Promise<void> {
+async function happen(
+  what: Exclude<Happening, 'weighed'>,
+  { place, balancer }: { place: Place; balancer: Balancer },
+): Promise<void> {
   if (what === 'cache-killed') await place.cache?.kill()
   else if (what === 'cache-back') await place.cache?.start()
   else if (what === 'lock-taken') place.lock()
   else if (what === 'lock-released') place.unlock()
   else if (what === 'killed') place.killOne()
-  else if (what === 'replaced') await place.startOne()
+  else if (what === 'replaced') await balancer.admit(await place.startOne())
   else if (what === 'paused') place.instances[0]?.signal('SIGSTOP')
   else for (const one of place.instances) one.signal('SIGCONT')
 }
@@ -90,40 +108,22 @@ function introduction(place: Place, options: Options): string[] {
     `${options.rate} list reads per second over ${options.lists} lists; the database may be asked ${options.budget} times in any second; ${cache}.`,
     'Real: the servers, the database and its locks, the shared cache, every kill and pause, the hour by which one server is ahead.',
     'Simulated: the readers and their load balancer, in this process; all hosts are one machine, so the network never fails.',
-    'Assumed: how popular lists are (Zipf, 0.8), that the balancer gives up after 1.5 s, a save every 0.4 s. The figures are of a machine whose servers, database, cache and readers share its cores.',
+    'The balancer sends a server its readers once it has answered a health check and twenty reads of a list that is none of theirs,',
+    `takes it out when it breaks a connection or says nothing for ${BALANCER_MS / 1_000} s, and back when it is healthy again.`,
+    'Assumed: how popular lists are (Zipf, 0.8), a save every 0.4 s. The figures are of a machine whose servers, database, cache and readers share its cores.',
     'That the budget is not renewed is done by holding the write lock of the database; the lists can still be read.',
     `Making ${options.lists} lists …`,
   ]
 }
 
 async function ownNumbers(place: Place): Promise<Run['own']> {
-  const own = { offered: 0, ended: 0 }
-  for (const instance of place.instances) {
-    const { body } = await instance.ask('/metrics')
-    for (const [, name, value] of body.matchAll(/^(garner_reads_(?:offered_)?total\b\S*) (\d+)$/gm)) {
-      if (name === 'garner_reads_offered_total') own.offered += Number(value)
-      else own.ended += Number(value)
-    }
-  }
-  return own
+  const metric = await metricsOf(place.instances)
+  const [offered, ended, inFlight] = ['offered_total', 'total', 'in_flight'].map((name) =>
+    metric(`garner_reads_${name}`),
+  ) as [number, number, number]
+  return { offered, ended, inFlight }
 }
 
-function report(run: Run): number {
-  const verdicts = verdictsOf(run)
-  console.log(`\n${tableOf(run).join('\n')}\n`)
-  const refused = run.refusedMs.sort((a, b) => a - b)
-  console.log(`refusals: p50 ${p50(refused)} ms, p99 ${p99(refused)} ms; the readers' patience is 250 ms\n`)
-  for (const { claim, found, isKept } of verdicts)
-    console.log(`${isKept ? 'kept  ' : 'BROKEN'}  ${claim}: ${found}`)
-  const isKept = verdicts.every((one) => one.isKept)
-  console.log(isKept ? '\nEverything was kept.' : '\nA promise was broken.')
-  return isKept ? 0 : 1
-}
-
-function p50(sorted: readonly number[]): string {
-  return sorted[Math.floor(sorted.length / 2)]?.toFixed(0) ?? '-'
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+async function until(ms: number): Promise<void> {
+  while (nowMs() < ms) await new Promise((resolve) => setTimeout(resolve, 5))
 }

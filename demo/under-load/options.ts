@@ -1,8 +1,10 @@
-import { parseArgs } from 'node:util'
+import { type NumberOption, readNumbers } from '../options.ts'
 
 export interface Options {
-  /** How long the load lasts, with all scenes in it. */
+  /** How long the load lasts with all scenes in it, before one of them is made longer. */
   seconds: number
+  /** How long the scene without a shared cache lasts; 0: as `seconds` has it. */
+  withoutSharedS: number
   instances: number
   /** Reads per second, over all instances. */
   rate: number
@@ -11,28 +13,20 @@ export interface Options {
   budget: number
 }
 
-const DEFAULTS: Options = { seconds: 60, instances: 10, rate: 1_000, lists: 200, budget: 100 }
-/** 14 s: no share outlives three seconds, and three of the scenes have to be longer than that. */
-const LEAST: Options = { seconds: 14, instances: 2, rate: 10, lists: 1, budget: 4 }
+const SPECS = {
+  // 14 s: no share outlives three seconds, and three of the scenes have to be longer than that.
+  seconds: { fallback: 60, least: 14 },
+  'without-shared': { fallback: 0, least: 1 },
+  instances: { fallback: 10, least: 2 },
+  rate: { fallback: 1_000, least: 10 },
+  lists: { fallback: 200, least: 1 },
+  budget: { fallback: 100, least: 4 },
+} satisfies Record<string, NumberOption>
 
 /** A sentence when something is wrong with them. */
 export function readOptions(args: string[]): Options | string {
-  const names = Object.keys(DEFAULTS) as (keyof Options)[]
-  try {
-    const { values } = parseArgs({
-      args,
-      options: Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
-    })
-    const options = { ...DEFAULTS }
-    for (const name of names) {
-      const text = values[name]
-      if (text === undefined) continue
-      options[name] = Number(text)
-      if (!Number.isInteger(options[name]) || options[name] < LEAST[name])
-        return `--${name} ${text}: expected a whole number, ${LEAST[name]} or more`
-    }
-    return options
-  } catch (error) {
-    return (error as Error).message
-  }
+  const read = readNumbers(args, SPECS)
+  if (typeof read === 'string') return read
+  const { 'without-shared': withoutSharedS, ...rest } = read
+  return { ...rest, withoutSharedS }
 }

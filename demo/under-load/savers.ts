@@ -1,5 +1,5 @@
-import type { Instance } from './instance.ts'
-import { endOf } from './readers.ts'
+import type { Balancer } from '../fleet/balancer.ts'
+import { endOf } from '../fleet/ends.ts'
 
 /** Between two saves; each is looked for at once on another instance. */
 const EVERY_MS = 400
@@ -12,12 +12,12 @@ const PATIENCE_MS = 5_000
  */
 export class Savers {
   readonly counts = { saved: 0, notSaved: 0, seen: 0, refused: 0, missed: 0, unanswered: 0 }
-  readonly #instances: () => Instance[]
+  readonly #balancer: Balancer
   readonly #groups: string[]
   #n = 0
 
-  constructor({ instances, groups }: { instances: () => Instance[]; groups: string[] }) {
-    this.#instances = instances
+  constructor({ balancer, groups }: { balancer: Balancer; groups: string[] }) {
+    this.#balancer = balancer
     this.#groups = groups
   }
 
@@ -29,7 +29,7 @@ export class Savers {
   }
 
   async #saveAndLook(): Promise<void> {
-    const up = this.#instances().filter(({ isDown }) => !isDown)
+    const { up } = this.#balancer
     const n = this.#n++
     const [here, there] = [up[n % up.length]!, up[(n + 1) % up.length]!]
     const group = this.#groups[n % this.#groups.length]!

@@ -110,7 +110,11 @@ export function createCachedLists(options: CachedListsOptions): CachedLists {
   })
   const stop = new AbortController()
   let running: Promise<void> | null = null
-  metrics.watch(() => ({ ...budget.counters(), memoryBytes: pages.counters().memory.bytes }))
+  metrics.watch(() => {
+    const { memory, shared } = pages.counters()
+    const sharedFailures = shared && shared.failures + shared.skipped
+    return { ...budget.counters(), memoryBytes: memory.bytes, sharedFailures }
+  })
   return {
     lists,
     budget,

@@ -14,6 +14,8 @@ export interface OriginNumbers {
   renewals: number
   renewalFailures: number
   memoryBytes: number
+  /** Calls of the shared cache that were in vain; null where there is none. */
+  sharedFailures: number | null
 }
 
 /**
@@ -148,6 +150,11 @@ export class Metrics {
     counter('garner_origin_renewal_failures_total', 'Times that the share was not renewed.', () => {
       return this.origin()?.renewalFailures ?? 0
     })
+    counter(
+      'garner_shared_cache_failures_total',
+      'Calls of the shared cache that failed, took too long, or were not made because it is down.',
+      () => this.origin()?.sharedFailures ?? 0,
+    )
     gauge('garner_list_copies_bytes', 'What copies of lists take in memory.', () => {
       return this.origin()?.memoryBytes ?? 0
     })

@@ -197,6 +197,17 @@ describe('what is changed', () => {
   })
 })
 
+describe('a shared cache that fails', () => {
+  test('is as good as none, and counted', async () => {
+    const shared = createMemoryEntries({ clock: new ManualClock() })
+    shared.look = () => Promise.reject(new Error('connection lost'))
+    await open({ shared })
+    await garner.save(page(1))
+    expect((await read()).json().items).toHaveLength(1)
+    expect(await garner.metric('garner_shared_cache_failures_total')).toBeGreaterThan(0)
+  })
+})
+
 describe('who may read', () => {
   const statusOf = async (app: App) => (await read('?group=study', { app, as: 'bob' })).statusCode
 

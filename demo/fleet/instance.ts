@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Ten programs start on the cores of one machine. */
 const READY_MS = 120_000
+/** So often a file is looked for, every 10 ms: to collect garbage takes some tens of ms, and for ever while stopped. */
+const LOOKS = 500
 
 export interface Answer {
   status: number
@@ -18,13 +21,14 @@ export class Instance {
   readonly name: string
   readonly port: number
   readonly #child: ChildProcess
+  readonly #weightFile: string
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 200 })
-  isDown = false
 
-  private constructor({ name, port, child }: { name: string; port: number; child: ChildProcess }) {
-    this.name = name
-    this.port = port
-    this.#child = child
+  private constructor(made: { name: string; port: number; child: ChildProcess; weightFile: string }) {
+    this.name = made.name
+    this.port = made.port
+    this.#child = made.child
+    this.#weightFile = made.weightFile
   }
 
   /** Errors: when it ends before it listens, or takes too long, with what it said. */
@@ -35,17 +39,42 @@ export class Instance {
     env: Record<string, string>
   }): Promise<Instance> {
     const { name, dataDir, logDir, env } = options
-    const args = [
-      '--import',
-      join(ROOT, 'demo/under-load/count-origin.ts'),
-      join(ROOT, 'apps/server/src/main.ts'),
-    ]
-    const child = spawn(process.execPath, [...args, 'serve', '--demo', '--port', '0', '--data', dataDir], {
-      env: { PATH: process.env.PATH, ORIGIN_READS_FILE: join(logDir, name), ...env },
+    const within = ['count-origin.ts', 'weigh-itself.ts'].map(
+      (file) => `--import=${join(ROOT, 'demo/fleet', file)}`,
+    )
+    const main = [join(ROOT, 'apps/server/src/main.ts'), 'serve', '--demo', '--port', '0', '--data', dataDir]
+    const weightFile = `${dataDir}.${name}.weight`
+    const child = spawn(process.execPath, ['--expose-gc', ...within, ...main], {
+      env: {
+        ...{ PATH: process.env.PATH, ORIGIN_READS_FILE: join(logDir, name), WEIGHT_FILE: weightFile },
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const port = await listening(child, name)
-    return new Instance({ name, port, child })
+    return new Instance({ name, port, child, weightFile })
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  /** Resident memory in MB, as the kernel counts it; null where there is no /proc, and of one that has ended. */
+  get residentMb(): number | null {
+    const kb = /^VmRSS:\s+(\d+) kB$/m.exec(readOrNull(`/proc/${this.#child.pid}/status`) ?? '')?.[1]
+    return kb === undefined ? null : (Number(kb) * 1_024) / MB
+  }
+
+  /** What it keeps once its garbage is collected, in MB; null when it does not say. Costs it some tens of ms. */
+  async keptMb(): Promise<number | null> {
+    rmSync(this.#weightFile, { force: true })
+    this.signal('SIGUSR2')
+    for (let n = 0; n < LOOKS && !this.hasEnded; n++) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      const text = readOrNull(this.#weightFile)
+      if (text) return Number(text) / MB
+    }
+    return null
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -54,7 +83,7 @@ export class Instance {
 
   /** Asked to end, and cut off if it does not. */
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    if (this.hasEnded) return
     const gone = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.kill('SIGCONT')
     this.#child.kill('SIGTERM')
@@ -108,6 +137,16 @@ export interface Ask {
   body?: object
   headers?: Record<string, string>
   timeoutMs?: number
+}
+
+const MB = 1_048_576
+
+function readOrNull(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
 }
 
 function listening(child: ChildProcess, name: string): Promise<number> {
