@@ -9,14 +9,14 @@ export interface Weight {
   keptMb: number | null
 }
 
-/** All of them at once. */
-export function weigh(instances: readonly Instance[]): Promise<Weight[]> {
-  return Promise.all(
-    instances.map(async (one) => {
-      const { name, residentMb } = one
-      return { name, residentMb, keptMb: await one.keptMb() }
-    }),
-  )
+/** One after the other, so that only one at a time stops for it. */
+export async function weigh(instances: readonly Instance[]): Promise<Weight[]> {
+  const weights: Weight[] = []
+  for (const one of instances) {
+    const { name, residentMb } = one
+    weights.push({ name, residentMb, keptMb: await one.keptMb() })
+  }
+  return weights
 }
 
 /** Of those that were weighed both times, how one of their weights went from the first time to the second. */

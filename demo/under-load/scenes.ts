@@ -57,11 +57,11 @@ export function courseOf({ seconds, withoutSharedS }: { seconds: number; without
       { name: 'all go on', fromS: goesOn, toS: endS },
     ],
     happenings: [
-      // Just before and after the scene, since to be weighed an instance stops for some tens of ms.
-      { atS: gone - 0.5, what: 'weighed' },
+      // Before the scene and after it, once its last readers are served: to be weighed an instance stops for some tens of ms.
+      { atS: gone - 1.2, what: 'weighed' },
       { atS: gone, what: 'cache-killed' },
-      { atS: back, what: 'weighed' },
       { atS: back, what: 'cache-back' },
+      { atS: back + 0.3, what: 'weighed' },
       { atS: lock, what: 'lock-taken' },
       { atS: unlocked, what: 'lock-released' },
       { atS: killed, what: 'killed' },
