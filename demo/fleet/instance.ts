@@ -93,11 +93,19 @@ export class Instance {
     this.#agent.destroy()
   }
 
-  /** Errors: a lost connection; no answer within `timeoutMs`. */
-  ask(
-    path: string,
-    { method = 'GET', user = 'alice', body, headers = {}, timeoutMs = 30_000 }: Ask = {},
-  ): Promise<Answer> {
+  /**
+   * Errors: a lost connection; no answer within `timeoutMs`. A connection that was kept open may be closed by the server
+   * in the moment in which it is used again: what only reads is then sent once more, as every client does.
+   */
+  ask(path: string, options: Ask = {}): Promise<Answer> {
+    const {
+      method = 'GET',
+      user = 'alice',
+      body,
+      headers = {},
+      timeoutMs = 30_000,
+      isAgain = false,
+    } = options
     return new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body)
       const request = httpRequest(
@@ -125,7 +133,11 @@ export class Instance {
           )
         },
       )
-      request.on('error', reject)
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        const wasClosed = request.reusedSocket && error.code === 'ECONNRESET'
+        if (wasClosed && method === 'GET' && !isAgain) resolve(this.ask(path, { ...options, isAgain: true }))
+        else reject(error)
+      })
       request.end(text)
     })
   }
@@ -137,6 +149,7 @@ export interface Ask {
   body?: object
   headers?: Record<string, string>
   timeoutMs?: number
+  isAgain?: boolean
 }
 
 const MB = 1_048_576
