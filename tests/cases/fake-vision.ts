@@ -308,7 +308,8 @@ class Provider {
     const replayed = this.#replayOf(call, mode)
     if (replayed) {
       call.outcome = '200 replayed'
-      return send(answer, replayed)
+      send(answer, replayed)
+      return
     }
     const id = `resp_${randomUUID()}`
     // What fails at the provider is not on the bill.
