@@ -276,6 +276,7 @@ export class Cache<Body> {
   #hear(news: News): void {
     const { address, kind } = news
     if (!this.#memory.get(address) && !this.#fills.has(address)) return
+    this.#fills.hear(address)
     if (kind === 'outdated') this.#memory.put(address, { floor: news.version })
     else if (kind === 'forgotten') this.#forgetHere(address, news.version)
   }

@@ -37,6 +37,8 @@ export class Fill<Body> {
   isOvertaken = false
   /** How often the key was forgotten since this began to look: what was found before that is not taken over. */
   forgotten = 0
+  /** How often there was news of the key: what came while a look was under way is in nobody's answer. */
+  heard = 0
   /** It renews a copy that is served meanwhile: worth doing though nobody waits. */
   isRefresh: boolean
   /** Whoever came has been answered; who comes now is too late to be. */
@@ -190,6 +192,11 @@ export class Fills<Body> {
       fill.forgotten++
       if (fill.hasBegun) fill.isOvertaken = true
     }
+  }
+
+  /** There is news of the key. */
+  hear(address: string): void {
+    for (const fill of this.#byAddress.get(address) ?? []) fill.heard++
   }
 
   end(fill: Fill<Body>): void {

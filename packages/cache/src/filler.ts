@@ -74,7 +74,7 @@ export class Filler<Body> {
     const { freshMs, spread, random, loadMs, waitMs, floorMs, incarnation } = this.#options
     const token = `${incarnation}:${this.#tokens++}`
     for (;;) {
-      const { minVersion, address, forgotten } = fill
+      const { minVersion, address, forgotten, heard } = fill
       fill.floor = Math.max(fill.floor, this.#options.memory.get(address)?.floor ?? 0)
       const fresh = spreadFreshMs({ freshMs, spread, random: random() })
       const askedMs = this.#options.age.nowMs()
@@ -93,6 +93,8 @@ export class Filler<Body> {
       if (fill.endIfUnneeded()) return { kind: 'filled' }
       // Someone may have joined who needs more than was asked for; then it is asked for at once.
       if (look.fill === 'unneeded') continue
+      // News and answers come on two connections. What this one would wait for may have overtaken its answer.
+      if (fill.heard !== heard) continue
       await shared.news(address, Math.min(look.leaseMs, waitMs))
       if (fill.endIfUnneeded()) return { kind: 'filled' }
     }

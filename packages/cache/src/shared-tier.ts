@@ -9,7 +9,7 @@ export interface SharedTierOptions {
   deadlines: Deadlines
   /** No call takes longer; one that would counts as failed. */
   timeoutMs: number
-  /** Told when any instance says that a key is outdated or forgotten. */
+  /** Told of all that any instance says of a key. */
   onNews: (news: News) => void
 }
 
@@ -137,7 +137,7 @@ export class SharedTier {
   }
 
   #hear(news: News): void {
-    if (news.kind === 'outdated' || news.kind === 'forgotten') this.#options.onNews(news)
+    this.#options.onNews(news)
     for (const wake of [...(this.#waiting.get(news.address) ?? [])]) wake()
   }
 
