@@ -28,6 +28,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
 /** Bodies that are bytes already, such as an answer serialised once for all its readers. */
 export const bytesCodec: Codec<Uint8Array> = {
   encode: (body) => body,
-  decode: (bytes) => bytes,
+  // A copy: what arrives is a piece of the connection's block, and would keep all of it in memory, uncounted.
+  decode: (bytes) => new Uint8Array(bytes),
   sizeOf: (body) => body.byteLength,
 }
