@@ -169,8 +169,9 @@ export interface JobStore<Tx> {
 
   /**
    * Removes what is older than its retention, at most `limit` of each: finished jobs with their attempts (dead ones
-   * never, they wait for a person), operation ids, steps of jobs that are gone. A job whose operation id is still
-   * kept may go; a repeat then answers the repeated submission as a job in the state it ended in. Answers how many.
+   * never, they wait for a person), operation ids and steps of jobs that are gone. An operation id is kept at least as
+   * long as its job; after that a repeat answers the repeated submission as a job in the state it ended in. Answers how
+   * many.
    */
   prune(retention: Retention): Promise<Pruned>
 
@@ -231,7 +232,7 @@ export interface PausedKind {
 /** Ages in ms. */
 export interface Retention {
   finishedMs: number
-  /** The horizon of J5; at least `finishedMs` is sensible, not required. */
+  /** The horizon of J5, from the submission on. While its job is there, an operation id stays however old it is. */
   operationsMs: number
   /** Steps of jobs that are gone: paid results and the record of what was billed. */
   stepsMs: number

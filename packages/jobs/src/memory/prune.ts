@@ -2,7 +2,7 @@ import type { Pruned, Retention } from '../store.ts'
 import { by, isPending, keyOf, type Tables } from './tables.ts'
 import type { MemoryTransaction } from './transaction.ts'
 
-/** Removes what is older than its retention, the oldest first. Steps of a job that goes in the same call may go too. */
+/** Removes what is older than its retention, the oldest first. What a job that goes in the same call leaves may go too. */
 export function pruneOld(
   tx: MemoryTransaction,
   tables: Tables,
@@ -29,7 +29,7 @@ export function pruneOld(
 
   const operations = tables.operations
     .all()
-    .filter((one) => one.createdAtMs < nowMs - operationsMs)
+    .filter((one) => !tables.jobs.get(one.jobId) && one.createdAtMs < nowMs - operationsMs)
     .sort(
       by(
         (one) => one.createdAtMs,

@@ -60,12 +60,18 @@ export class Intake {
     this.#ledger = ledger
     this.#limits = limits
     this.#nowMs = nowMs
-    this.#operations = new Operations(db, nowMs)
+    this.#operations = new Operations(db)
+  }
+
+  /** Looks up at once what these submissions would look up one by one: for many calls in one transaction. */
+  expect(submissions: Submission[]): void {
+    this.#operations.expect(submissions)
   }
 
   /** All of them or none. Errors: OperationConflict, QueueFull. */
   take(submissions: Submission[]): Submitted[] {
     const before = this.#drafts.length
+    this.expect(submissions)
     try {
       return submissions.map((one) => this.#one(one))
     } catch (error) {
@@ -85,7 +91,6 @@ export class Intake {
   write(): void {
     this.#insert()
     for (const { job } of this.#drafts) this.#ledger.moved(job, null, 'ready')
-    this.#operations.write()
     this.#drafts.length = 0
     for (const { name, lines } of this.#tenants.values()) {
       for (const line of lines.values()) {

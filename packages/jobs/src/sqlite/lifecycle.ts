@@ -34,9 +34,6 @@ function forgetJobs(db: SyncStatements, found: Found[], { ledger }: Pick<Outside
   removeJobs(db, found, ledger)
   const tried = triedOf(found)
   if (tried.length > 0) db.run(sql.DELETE_STEPS, JSON.stringify(tried))
-  for (const { id, tenant, operationId } of found) {
-    if (operationId !== null) db.run(sql.DELETE_OPERATION, tenant, operationId, id)
-  }
   return found.length
 }
 
@@ -48,7 +45,7 @@ export function forgetTenant(db: SyncStatements, tenant: string, outside: Pick<O
   return forgetJobs(db, [...found, ...db.all<Found>(sql.DEAD_OF_TENANT, tenant)], outside)
 }
 
-/** Rows and attempts; what else is kept of a job is the caller's to decide. */
+/** Rows, with their operation ids, and attempts; what else is kept of a job is the caller's to decide. */
 export function removeJobs(db: SyncStatements, found: Found[], ledger: Ledger): void {
   db.run(sql.DELETE_JOBS, JSON.stringify(found.map((one) => one.seq)))
   const tried = triedOf(found)

@@ -1,7 +1,7 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Database, ManualClock, migrate, systemClock, type Transaction } from '@garner/db'
+import { ManualClock, migrate, systemClock, type Transaction } from '@garner/db'
 import { openSqlite } from '@garner/db/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Claim } from '../job.ts'
@@ -147,18 +147,24 @@ async function oldRows(tx: Transaction): Promise<void> {
   await tx.run("INSERT INTO job_totals VALUES ('title', 'finished:succeeded', 5), ('title', 'retries', 3)")
 }
 
-async function migrated(): Promise<{ store: SqliteJobStore; db: Database; clock: ManualClock }> {
+/** The store of today on what the migrations up to `last`, and then `rows`, have left behind. */
+async function migratedFrom(last: string, rows: (tx: Transaction) => Promise<void>) {
   const dir = mkdtempSync(join(tmpdir(), 'garner-jobs-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
-  copyFileSync(join(jobsMigrations.dir as string, '0001_jobs.sql'), join(dir, '0001_jobs.sql'))
+  const all = readdirSync(jobsMigrations.dir as string).sort()
+  for (const name of all.slice(0, all.indexOf(last) + 1)) {
+    copyFileSync(join(jobsMigrations.dir as string, name), join(dir, name))
+  }
   const db = openSqlite({ path: ':memory:', clock: systemClock() })
   onTestFinished(() => db.close())
   const clock = new ManualClock(T + 10_000)
   await migrate(db, [{ name: 'jobs', dir }], clock)
-  await db.transaction(oldRows)
+  await db.transaction(rows)
   await migrate(db, [jobsMigrations], clock)
   return { store: createSqliteStore({ db, clock, bounds: BOUNDS }), db, clock }
 }
+
+const migrated = () => migratedFrom('0001_jobs.sql', oldRows)
 
 const claimOf = async (store: SqliteJobStore, id: string, epoch: number): Promise<Claim> => {
   return { job: (await store.get(id))!.job, epoch, claimedAtMs: T }
@@ -277,4 +283,40 @@ test('0002: operations, totals, counts and bounds go on', async () => {
   await store.accept(six)
   await expect(store.accept([{ ...repeat, operationId: undefined }])).rejects.toMatchObject({ pending: 10 })
   expect(await store.transaction((tx) => store.forget(tx, 'bookmark-1'))).toBe(1)
+})
+
+test('0004: operation ids of jobs that are there are theirs; those of jobs that are gone, or were let go, stay as they were', async () => {
+  const job = (tx: Transaction, id: string, operationId: string, finishedAtMs: number) =>
+    tx.run(
+      `INSERT INTO jobs (id, kind, tenant, state, hold, priority, rank, run_at_ms, attempt, epoch, generation,
+        submitted_at_ms, deadline_ms, deadline_at_ms, finished_at_ms, operation_id, payload)
+        VALUES (?, 'title', 'alice', 'succeeded', 0, 0, 1000, ?, 1, 1, 1, ?, 1, ?, ?, ?, '{"n":1}')`,
+      ...[id, T, T, T, finishedAtMs, operationId],
+    )
+  const operation = (tx: Transaction, operationId: string, jobId: string, state: string | null) =>
+    tx.run(
+      `INSERT INTO job_operations (tenant, operation_id, payload_hash, job_id, created_at_ms, state)
+        VALUES ('alice', ?, ?, ?, ?, ?)`,
+      ...[operationId, payloadHash({ n: 1 }), jobId, T, state],
+    )
+  const { store, db } = await migratedFrom('0003_operations_by_id.sql', async (tx) => {
+    await job(tx, 'there', 'op-there', T)
+    await operation(tx, 'op-there', 'there', null)
+    await operation(tx, 'op-gone', 'gone', 'degraded')
+    // Its operation id was pruned before the job itself, and used again.
+    await job(tx, 'first', 'op-again', T)
+    await job(tx, 'second', 'op-again', T)
+    await operation(tx, 'op-again', 'second', null)
+    await job(tx, 'let-go', 'op-let-go', T)
+  })
+  const repeatOf = async (operationId: string) => {
+    const submission = { id: `new-${operationId}`, kind: 'title', tenant: 'alice', payload: { n: 1 } }
+    const [answer] = await store.accept([{ ...submission, operationId, deadlineMs: 1 }])
+    return answer!.job.id
+  }
+  expect(await repeatOf('op-there')).toBe('there')
+  expect(await repeatOf('op-gone')).toBe('gone')
+  expect(await repeatOf('op-again')).toBe('second')
+  expect(await repeatOf('op-let-go')).toBe('new-op-let-go')
+  expect(await db.read.all('SELECT job_id FROM job_operations')).toEqual([{ job_id: 'gone' }])
 })

@@ -1,83 +1,87 @@
-import type { Value } from '@garner/db'
 import type { SyncStatements } from '@garner/db/sqlite'
 import { OperationConflict } from '../errors.ts'
-import type { Job, JobState } from '../job.ts'
+import type { Job } from '../job.ts'
 import { payloadHash } from '../payload-hash.ts'
 import type { Submission } from '../store.ts'
-import { type JobCells, toJob } from './rows.ts'
+import { type FinishedOperation, type JobCells, toJob } from './rows.ts'
 import * as sql from './sql.ts'
 
-interface Known {
-  payloadHash: string
-  jobId: string
-  createdAtMs: number
-  /** How its job had ended, once that is pruned. */
-  state: JobState | null
-}
+/** Whose submission has made a job before: that job, or what is left of it. */
+type Known = { job: Job } | { finished: FinishedOperation }
 
-interface Added {
-  hash: string
-  job: Job
-}
-
-/** What makes a repeated submission harmless (J5): the operations of one transaction, and those that are stored. */
+/**
+ * What makes a repeated submission harmless (J5): the operations of one transaction, and those that are stored. A job
+ * that is there carries its operation id itself, and its payload says whether a repeat is one; of a job that is gone the
+ * id and a hash of the payload are kept.
+ */
 export class Operations {
   readonly #db: SyncStatements
-  readonly #nowMs: number
-  /** Of this transaction, by tenant and operation id; not stored yet. */
-  readonly #added = new Map<string, Map<string, Added>>()
+  /** By tenant and operation id; null for what was looked up and is not known. */
+  readonly #known = new Map<string, Map<string, Known | null>>()
 
-  constructor(db: SyncStatements, nowMs: number) {
+  constructor(db: SyncStatements) {
     this.#db = db
-    this.#nowMs = nowMs
+  }
+
+  /** Looks up what is stored of all of these, a tenant's in two statements. Without it each is looked up by itself. */
+  expect(submissions: Submission[]): void {
+    const asked = new Map<string, string[]>()
+    for (const { tenant, operationId } of submissions) {
+      if (operationId === undefined || this.#known.get(tenant)?.has(operationId)) continue
+      const ofTenant = asked.get(tenant)
+      if (ofTenant) ofTenant.push(operationId)
+      else asked.set(tenant, [operationId])
+    }
+    for (const [tenant, operationIds] of asked) this.#lookUp(tenant, operationIds)
   }
 
   /** The job that this operation has made, if it has. Errors: OperationConflict when that was for another payload. */
   repeated(submission: Submission): Job | undefined {
     const { tenant, operationId, payload } = submission
-    const added = this.#added.get(tenant)?.get(operationId!)
-    const known = added ? undefined : this.#db.get<Known>(sql.OPERATION, tenant, operationId!)
-    const hash = added?.hash ?? known?.payloadHash
-    if (hash === undefined) return undefined
+    if (!this.#known.get(tenant)?.has(operationId!)) this.#lookUp(tenant, [operationId!])
+    const known = this.#known.get(tenant)!.get(operationId!)
+    if (!known) return undefined
+    const hash = 'job' in known ? payloadHash(known.job.payload) : known.finished.payloadHash
     if (hash !== payloadHash(payload)) throw new OperationConflict(operationId!)
-    if (added) return added.job
-    const [row] = this.#db.rows<JobCells>(sql.ONE, known!.jobId)
-    return row ? toJob(row) : prunedJob(known!, submission)
+    return 'job' in known ? known.job : goneJob(known.finished, submission)
   }
 
-  add({ tenant, operationId, payload }: Submission, job: Job): void {
-    let ofTenant = this.#added.get(tenant)
-    if (!ofTenant) {
-      ofTenant = new Map()
-      this.#added.set(tenant, ofTenant)
-    }
-    ofTenant.set(operationId!, { hash: payloadHash(payload), job })
+  add({ tenant, operationId }: Submission, job: Job): void {
+    this.#ofTenant(tenant).set(operationId!, { job })
   }
 
   drop({ tenant, operationId }: Submission): void {
-    this.#added.get(tenant)?.delete(operationId!)
+    this.#ofTenant(tenant).set(operationId!, null)
   }
 
-  /** Writes what was added, a few rows a statement. */
-  write(): void {
-    let cells: Value[] = []
-    for (const [tenant, ofTenant] of this.#added) {
-      for (const [operationId, { hash, job }] of ofTenant) {
-        cells.push(tenant, operationId, hash, job.id, this.#nowMs)
-        if (cells.length < sql.INSERT_ROWS * sql.OPERATION_COLUMNS) continue
-        this.#db.run(sql.REMEMBER_MANY, ...cells)
-        cells = []
-      }
+  #lookUp(tenant: string, operationIds: string[]): void {
+    const known = this.#ofTenant(tenant)
+    for (const one of operationIds) known.set(one, null)
+    const asked = JSON.stringify(operationIds)
+    for (const [operationId, ...cells] of this.#db.rows<[string, ...JobCells]>(
+      sql.OPERATIONS,
+      asked,
+      tenant,
+    )) {
+      known.set(operationId, { job: toJob(cells) })
     }
-    for (let n = 0; n < cells.length; n += sql.OPERATION_COLUMNS) {
-      this.#db.run(sql.REMEMBER_ONE, ...cells.slice(n, n + sql.OPERATION_COLUMNS))
+    for (const one of this.#db.all<FinishedOperation>(sql.FINISHED_OPERATIONS, asked, tenant)) {
+      known.set(one.operationId, { finished: one })
     }
-    this.#added.clear()
+  }
+
+  #ofTenant(tenant: string): Map<string, Known | null> {
+    let ofTenant = this.#known.get(tenant)
+    if (!ofTenant) {
+      ofTenant = new Map()
+      this.#known.set(tenant, ofTenant)
+    }
+    return ofTenant
   }
 }
 
 /** Of a job that is gone only its id and its end are known; the rest is what the repeated submission says. */
-function prunedJob({ jobId, createdAtMs, state }: Known, submission: Submission): Job {
+function goneJob({ jobId, createdAtMs, state }: FinishedOperation, submission: Submission): Job {
   return {
     id: jobId,
     kind: submission.kind,
@@ -86,7 +90,7 @@ function prunedJob({ jobId, createdAtMs, state }: Known, submission: Submission)
     subject: submission.subject ?? null,
     subjectVersion: submission.subjectVersion ?? null,
     key: submission.key ?? null,
-    state: state!,
+    state,
     priority: submission.priority ?? 0,
     rank: 0,
     runAtMs: submission.runAtMs ?? createdAtMs,

@@ -90,3 +90,13 @@ export interface Found {
   epoch: number
   operationId: string | null
 }
+
+/** What is kept of an operation whose job is gone. */
+export interface FinishedOperation {
+  operationId: string
+  payloadHash: string
+  jobId: string
+  createdAtMs: number
+  /** How the job had ended. */
+  state: JobState
+}

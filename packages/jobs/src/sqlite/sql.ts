@@ -26,8 +26,11 @@ const TOTAL_NAMES = `('stale_publications', 'retries', 'schedule_skipped', 'fini
   'finished:degraded', 'finished:dead', 'finished:cancelled')`
 
 // submit, submitMany, accept
-export const OPERATION =
-  'SELECT payload_hash AS payloadHash, job_id AS jobId, created_at_ms AS createdAtMs, state FROM job_operations WHERE tenant = ? AND operation_id = ?'
+const OF_TENANT = `operation_id ${IN_LIST} AND tenant = ?`
+export const OPERATIONS = `SELECT operation_id, ${COLUMNS} FROM jobs WHERE ${OF_TENANT}`
+/** As FinishedOperation (rows.ts). */
+export const FINISHED_OPERATIONS = `SELECT operation_id AS operationId, payload_hash AS payloadHash, job_id AS jobId,
+  created_at_ms AS createdAtMs, state FROM job_operations WHERE ${OF_TENANT}`
 /** In the order of LineCells (intake.ts). Two sums, not "name IN (...)": that list would be built anew at each run. */
 export const LINE = `SELECT coalesce(sum(value), 0), coalesce(max(weight), 1.0),
   coalesce(max(CASE WHEN priority = ?2 THEN rank END), 0),
@@ -45,12 +48,6 @@ export const INSERT_ONE = INSERT + ROW
 export const INSERT_MANY = INSERT + new Array(INSERT_ROWS).fill(ROW).join(', ')
 export const LINE_GROWS = `INSERT INTO job_counters (name, whose, priority, value, rank, weight)
   VALUES ('line', ?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET value = value + ?3, rank = ?4`
-const OPERATION_ROW = '(?, ?, ?, ?, ?)'
-const REMEMBER =
-  'INSERT INTO job_operations (tenant, operation_id, payload_hash, job_id, created_at_ms) VALUES '
-export const OPERATION_COLUMNS = 5
-export const REMEMBER_ONE = REMEMBER + OPERATION_ROW
-export const REMEMBER_MANY = REMEMBER + new Array(INSERT_ROWS).fill(OPERATION_ROW).join(', ')
 
 // What every method that moves jobs adds up and writes at its end (ledger.ts).
 export const COUNT = `INSERT INTO job_counters (name, whose, priority, value) VALUES (?1, ?2, 0, ?3)
@@ -163,9 +160,6 @@ export const PENDING_OF_TENANT = [
 export const DELETE_JOBS = `DELETE FROM jobs WHERE seq ${IN_LIST}`
 export const DELETE_ATTEMPTS = `DELETE FROM job_attempts WHERE job_id ${IN_LIST}`
 export const DELETE_STEPS = `DELETE FROM job_steps WHERE job_id ${IN_LIST}`
-/** The job's own: its id may have been pruned and used again. */
-export const DELETE_OPERATION =
-  'DELETE FROM job_operations WHERE tenant = ? AND operation_id = ? AND job_id = ?'
 export const DELETE_SCHEDULES = 'DELETE FROM job_schedules WHERE tenant = ?'
 
 // repair, discard, cancel
@@ -202,10 +196,10 @@ export const MOVE_SCHEDULE = 'UPDATE job_schedules SET next_at_ms = ?, last_fire
 export const DELETE_SCHEDULE = 'DELETE FROM job_schedules WHERE name = ?'
 
 // prune
-export const FINISHED_BEFORE = `SELECT ${FOUND} FROM jobs
+export const FINISHED_BEFORE = `SELECT ${FOUND}, payload, submitted_at_ms AS submittedAtMs FROM jobs
   WHERE finished_at_ms IS NOT NULL AND state <> 'dead' AND finished_at_ms < ? ORDER BY finished_at_ms, id LIMIT ?`
-export const OPERATION_ENDED =
-  'UPDATE job_operations SET state = ? WHERE tenant = ? AND operation_id = ? AND job_id = ?'
+export const KEEP_OPERATION = `INSERT INTO job_operations (tenant, operation_id, payload_hash, job_id, created_at_ms, state)
+  VALUES (?, ?, ?, ?, ?, ?)`
 export const PRUNE_OPERATIONS = `DELETE FROM job_operations WHERE seq IN
   (SELECT seq FROM job_operations WHERE created_at_ms < ? ORDER BY created_at_ms, tenant, operation_id LIMIT ?)`
 export const PRUNE_STEPS = `DELETE FROM job_steps WHERE (job_id, name) IN

@@ -87,6 +87,7 @@ export function createSqliteStore({
 
   const submissions = new Gathering<Submission[], Submitted[]>(db, async (tx, calls) =>
     announcing(tx, ({ intake }) => {
+      intake.expect(calls.flat())
       const answers = calls.map((one) => takenOrRefused(intake, one))
       intake.write()
       return answers
