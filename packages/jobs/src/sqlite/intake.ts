@@ -180,19 +180,11 @@ export class Intake {
   }
 
   #insert(): void {
-    const drafts = this.#drafts
-    const whole = drafts.length - (drafts.length % sql.INSERT_ROWS)
-    let cells: Value[] = []
-    for (let n = 0; n < whole; n++) {
-      this.#addCells(cells, drafts[n]!)
-      if (cells.length < sql.INSERT_ROWS * sql.INSERT_COLUMNS) continue
-      this.#db.run(sql.INSERT_MANY, ...cells)
-      cells = []
-    }
-    for (let n = whole; n < drafts.length; n++) {
-      this.#addCells(cells, drafts[n]!)
-      this.#db.run(sql.INSERT_ONE, ...cells)
-      cells = []
+    for (let from = 0; from < this.#drafts.length; from += sql.INSERT_ROWS) {
+      const drafts = this.#drafts.slice(from, from + sql.INSERT_ROWS)
+      const cells: Value[] = []
+      for (const one of drafts) this.#addCells(cells, one)
+      this.#db.run(sql.insert(drafts.length), ...cells)
     }
   }
 

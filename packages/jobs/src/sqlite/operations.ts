@@ -23,23 +23,32 @@ export class Operations {
     this.#db = db
   }
 
-  /** Looks up what is stored of all of these, a tenant's in two statements. Without it each is looked up by itself. */
+  /** Looks up what is stored of all of these at once. Without it each is looked up by itself. */
   expect(submissions: Submission[]): void {
-    const asked = new Map<string, string[]>()
+    const asked: string[] = []
     for (const { tenant, operationId } of submissions) {
-      if (operationId === undefined || this.#known.get(tenant)?.has(operationId)) continue
-      const ofTenant = asked.get(tenant)
-      if (ofTenant) ofTenant.push(operationId)
-      else asked.set(tenant, [operationId])
+      if (operationId === undefined) continue
+      const ofTenant = this.#ofTenant(tenant)
+      if (ofTenant.has(operationId)) continue
+      ofTenant.set(operationId, null)
+      asked.push(operationId)
     }
-    for (const [tenant, operationIds] of asked) this.#lookUp(tenant, operationIds)
+    if (asked.length === 0) return
+    const list = JSON.stringify(asked)
+    for (const [operationId, ...cells] of this.#db.rows<[string, ...JobCells]>(sql.OPERATIONS, list)) {
+      const job = toJob(cells)
+      this.#ofTenant(job.tenant).set(operationId, { job })
+    }
+    for (const one of this.#db.all<FinishedOperation>(sql.FINISHED_OPERATIONS, list)) {
+      this.#ofTenant(one.tenant).set(one.operationId, { finished: one })
+    }
   }
 
   /** The job that this operation has made, if it has. Errors: OperationConflict when that was for another payload. */
   repeated(submission: Submission): Job | undefined {
+    this.expect([submission])
     const { tenant, operationId, payload } = submission
-    if (!this.#known.get(tenant)?.has(operationId!)) this.#lookUp(tenant, [operationId!])
-    const known = this.#known.get(tenant)!.get(operationId!)
+    const known = this.#ofTenant(tenant).get(operationId!)
     if (!known) return undefined
     const hash = 'job' in known ? payloadHash(known.job.payload) : known.finished.payloadHash
     if (hash !== payloadHash(payload)) throw new OperationConflict(operationId!)
@@ -52,22 +61,6 @@ export class Operations {
 
   drop({ tenant, operationId }: Submission): void {
     this.#ofTenant(tenant).set(operationId!, null)
-  }
-
-  #lookUp(tenant: string, operationIds: string[]): void {
-    const known = this.#ofTenant(tenant)
-    for (const one of operationIds) known.set(one, null)
-    const asked = JSON.stringify(operationIds)
-    for (const [operationId, ...cells] of this.#db.rows<[string, ...JobCells]>(
-      sql.OPERATIONS,
-      asked,
-      tenant,
-    )) {
-      known.set(operationId, { job: toJob(cells) })
-    }
-    for (const one of this.#db.all<FinishedOperation>(sql.FINISHED_OPERATIONS, asked, tenant)) {
-      known.set(one.operationId, { finished: one })
-    }
   }
 
   #ofTenant(tenant: string): Map<string, Known | null> {

@@ -93,6 +93,7 @@ export interface Found {
 
 /** What is kept of an operation whose job is gone. */
 export interface FinishedOperation {
+  tenant: string
   operationId: string
   payloadHash: string
   jobId: string

@@ -26,11 +26,11 @@ const TOTAL_NAMES = `('stale_publications', 'retries', 'schedule_skipped', 'fini
   'finished:degraded', 'finished:dead', 'finished:cancelled')`
 
 // submit, submitMany, accept
-const OF_TENANT = `operation_id ${IN_LIST} AND tenant = ?`
-export const OPERATIONS = `SELECT operation_id, ${COLUMNS} FROM jobs WHERE ${OF_TENANT}`
+/** Of all tenants: one statement for a batch of submissions, and two tenants hardly ever choose the same id. */
+export const OPERATIONS = `SELECT operation_id, ${COLUMNS} FROM jobs WHERE operation_id ${IN_LIST}`
 /** As FinishedOperation (rows.ts). */
-export const FINISHED_OPERATIONS = `SELECT operation_id AS operationId, payload_hash AS payloadHash, job_id AS jobId,
-  created_at_ms AS createdAtMs, state FROM job_operations WHERE ${OF_TENANT}`
+export const FINISHED_OPERATIONS = `SELECT tenant, operation_id AS operationId, payload_hash AS payloadHash,
+  job_id AS jobId, created_at_ms AS createdAtMs, state FROM job_operations WHERE operation_id ${IN_LIST}`
 /** In the order of LineCells (intake.ts). Two sums, not "name IN (...)": that list would be built anew at each run. */
 export const LINE = `SELECT coalesce(sum(value), 0), coalesce(max(weight), 1.0),
   coalesce(max(CASE WHEN priority = ?2 THEN rank END), 0),
@@ -41,11 +41,13 @@ export const LINE = `SELECT coalesce(sum(value), 0), coalesce(max(weight), 1.0),
 const ROW = `(?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?, 0, 0, 1, ?, ?, ?)`
 const INSERT = `INSERT INTO jobs (id, kind, tenant, payload, operation_id, subject, subject_version, key, state, hold,
   priority, rank, run_at_ms, attempt, epoch, generation, submitted_at_ms, deadline_ms, deadline_at_ms) VALUES `
-/** 20 rows a statement: a quarter less than one by one; from 50 on nothing more is gained. */
+/** So many rows a statement at most: a quarter less than one by one; from 50 on nothing more is gained. */
 export const INSERT_ROWS = 20
-export const INSERT_COLUMNS = 15
-export const INSERT_ONE = INSERT + ROW
-export const INSERT_MANY = INSERT + new Array(INSERT_ROWS).fill(ROW).join(', ')
+const INSERTS: string[] = []
+export function insert(rows: number): string {
+  INSERTS[rows] ??= INSERT + new Array(rows).fill(ROW).join(', ')
+  return INSERTS[rows]
+}
 export const LINE_GROWS = `INSERT INTO job_counters (name, whose, priority, value, rank, weight)
   VALUES ('line', ?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET value = value + ?3, rank = ?4`
 
