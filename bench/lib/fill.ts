@@ -40,6 +40,9 @@ export function fill(path: string, links: number, marks: number): void {
     const linkNumber = Math.floor(n / members.length) % links
     mark.run(members[n % members.length]!, linkNumber.toString(16).padStart(32, '0'), n)
   }
+  db.exec(`INSERT OR REPLACE INTO list_totals
+    SELECT 'study', u.id, (SELECT count(*) FROM bookmarks WHERE group_id = 'study' AND owner_id = u.id),
+      (SELECT count(*) FROM read_marks WHERE group_id = 'study' AND user_id = u.id) FROM users u`)
   db.exec('COMMIT')
   db.close()
 }

@@ -6,6 +6,7 @@ import { type BookmarkRow, searchLine } from './bookmark.ts'
 import { titleJob } from './fetch-title.ts'
 import { changed, marked, type Tell } from './lists.ts'
 import { findBookmark, findByPage } from './queries.ts'
+import { addTotals, subtractLink } from './totals.ts'
 
 /**
  * What members do to links. Each function runs inside the caller's one transaction: the link, its job, the
@@ -81,6 +82,7 @@ export async function saveLink(tx: Transaction, deps: LinkDeps, link: NewLink): 
   row.job_id = job.id
   row.search = searchLine(row)
   row.list_version = await changed(tx, deps.tell, link.group, 1)
+  await addTotals(tx, { group: link.group, userId: link.owner }, { links: 1 })
   await insert(tx, row)
   return { row, job, isDuplicate: false }
 }
@@ -216,6 +218,7 @@ export async function deleteLink(
   await deps.jobs.forget(tx, subjectOf(row.id))
   await forgetThing(tx, row.id)
   await changed(tx, deps.tell, row.group_id, -1)
+  await subtractLink(tx, { id: row.id, group: row.group_id, owner: row.owner_id })
   const { changes } = await tx.run(
     'DELETE FROM bookmarks WHERE id = ? AND list_version = ?',
     ...[row.id, row.list_version],
@@ -223,7 +226,7 @@ export async function deleteLink(
   if (changes === 0) throw new LostRace(`link ${row.id}`)
 }
 
-/** All links of a person, as `deleteLink` takes one: for the end of their account. */
+/** All links of a person, as `deleteLink` takes one: for the end of their account, with whose row their totals go. */
 export async function deleteLinksOf(tx: Transaction, deps: LinkDeps, userId: string): Promise<void> {
   const rows = await tx.all<BookmarkRow>(
     'SELECT * FROM bookmarks WHERE owner_id = ? ORDER BY group_id, id',
@@ -255,16 +258,20 @@ export async function markRead(
   deps: LinkDeps,
   { row, by, isRead }: { row: BookmarkRow; by: string; isRead: boolean },
 ): Promise<void> {
+  const mark = [row.group_id, by, row.id]
+  const was = await tx.get(
+    'SELECT 1 FROM read_marks WHERE group_id = ? AND user_id = ? AND bookmark_id = ?',
+    ...mark,
+  )
+  if ((was !== undefined) === isRead) return
+  // The list before its marks: who said the same at the same moment has changed nothing by the time that it is free.
+  await marked(tx, deps.tell, row.group_id)
   const { changes } = isRead
-    ? await tx.run(
-        'INSERT INTO read_marks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-        ...[row.group_id, by, row.id, deps.nowMs()],
-      )
-    : await tx.run(
-        'DELETE FROM read_marks WHERE group_id = ? AND user_id = ? AND bookmark_id = ?',
-        ...[row.group_id, by, row.id],
-      )
-  if (changes > 0) await marked(tx, deps.tell, row.group_id)
+    ? await tx.run('INSERT INTO read_marks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING', ...mark, deps.nowMs())
+    : await tx.run('DELETE FROM read_marks WHERE group_id = ? AND user_id = ? AND bookmark_id = ?', ...mark)
+  if (changes > 0) {
+    await addTotals(tx, { group: row.group_id, userId: by }, { marks: isRead ? 1 : -1 })
+  }
 }
 
 export function subjectOf(bookmarkId: string): string {

@@ -1,5 +1,9 @@
+import { migrate } from '@garner/db'
+import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Harness } from '../../testing/harness.ts'
+import { totals } from '../../testing/totals.ts'
+import { readingMigrations } from './migrations.ts'
 
 let garner: Harness
 beforeEach(async () => {
@@ -130,6 +134,68 @@ describe('a list', () => {
     await get('?group=none')
     expect(await offered()).toEqual([2, 1, 1])
     expect(await garner.metric('garner_origin_reads_total')).toBe(1)
+  })
+})
+
+describe('the totals', () => {
+  /** A person, what they do, and to which of the links. */
+  const command = fc.tuple(
+    fc.constantFrom('alice', 'bob', 'admin'),
+    fc.constantFrom('save', 'save', 'mark', 'mark', 'unmark', 'delete', 'edit', 'leave', 'join'),
+    fc.nat(9),
+  )
+
+  test('are what counting the rows gives, whatever members do', async () => {
+    await garner.ask('POST', '/api/groups', { as: 'bob', body: { name: 'Two' } })
+    const { groups } = (await garner.ask('GET', '/api/groups', { as: 'bob' })).json()
+    const lists: string[] = groups.map((one: { id: string }) => one.id)
+    for (const group of lists)
+      for (const as of ['alice', 'admin'])
+        await garner.ask('POST', `/api/groups/${group}/members`, { as: 'bob', body: { user: as } })
+    const done = new Set<string>()
+    for (const [as, what, n] of fc.sample(command, { numRuns: 150, seed: 42 })) {
+      const links = await garner.web.db.read.all<{ id: string; version: number }>(
+        'SELECT id, version FROM bookmarks ORDER BY id',
+      )
+      const { id, version } = links[n % Math.max(1, links.length)] ?? { id: 'none', version: 1 }
+      const group = lists[n % lists.length]!
+      const answer = await {
+        save: () =>
+          garner.ask('POST', '/api/bookmarks', { as, body: { url: page(n), group, force: n % 2 === 0 } }),
+        mark: () => mark(id, as),
+        unmark: () => mark(id, as, false),
+        delete: () => garner.ask('DELETE', `/api/bookmarks/${id}`, { as }),
+        edit: () => garner.ask('PATCH', `/api/bookmarks/${id}`, { as, body: { version, note: `${n}` } }),
+        leave: () => garner.ask('DELETE', `/api/groups/${group}/members/${as}`, { as }),
+        join: () => garner.ask('POST', `/api/groups/${group}/members`, { as: 'bob', body: { user: as } }),
+      }[what]!()
+      if (answer.statusCode < 300) done.add(what)
+      const { kept, counted } = await totals(garner.web.db.read)
+      expect([as, what, kept]).toEqual([as, what, counted])
+    }
+    expect(done).toEqual(new Set(['save', 'mark', 'unmark', 'delete', 'edit', 'leave', 'join']))
+    for (const as of ['admin', 'bob']) {
+      await garner.ask('DELETE', '/api/me', { as, body: { confirm: 'delete' } })
+      const { kept, counted } = await totals(garner.web.db.read)
+      expect([as, kept]).toEqual([as, counted])
+    }
+  })
+
+  test('of lists that were there before totals were kept are counted by the migration', async () => {
+    const { db } = garner.web
+    const ids = await saved(5)
+    await mark(ids[0]!, 'bob')
+    await mark(ids[3]!, 'alice')
+    const { counts } = await garner.list()
+    await db.transaction(async (tx) => {
+      await tx.run('DROP TABLE list_totals')
+      await tx.run("DELETE FROM migrations WHERE name = 'reading/0002_list_totals.sql'")
+    })
+    await migrate(db, [readingMigrations], garner.clock)
+    const { kept, counted } = await totals(db.read)
+    expect(kept).toEqual(counted)
+    await garner.save(page(9))
+    expect((await garner.list()).counts).toEqual({ ...counts, all: 6, unread: 5, mine: counts.mine + 1 })
   })
 })
 

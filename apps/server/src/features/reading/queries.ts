@@ -4,6 +4,7 @@ import { type Cursor, encodeCursor } from './cursor.ts'
 import { stampOf, standingOf } from './lists.ts'
 import type { People } from './people.ts'
 import type { Bookmark, BookmarkList } from './schemas.ts'
+import { totalsOfOne } from './totals.ts'
 
 /** Reads of the lists. Each takes a Queryable, so that it runs inside a transaction or on the read side. */
 export async function findBookmark(query: Queryable, id: string): Promise<BookmarkRow | undefined> {
@@ -156,12 +157,8 @@ async function countsOf(
   query: Queryable,
   { group, asking, links }: { group: string; asking: string; links: number },
 ): Promise<BookmarkList['counts']> {
-  const { mine, read } = (await query.get<{ mine: number; read: number }>(
-    `SELECT (SELECT count(*) FROM bookmarks WHERE group_id = ? AND owner_id = ?) AS mine,
-            (SELECT count(*) FROM read_marks WHERE group_id = ? AND user_id = ?) AS read`,
-    ...[group, asking, group, asking],
-  ))!
-  return { all: links, unread: links - read, mine }
+  const mine = await totalsOfOne(query, group, asking)
+  return { all: links, unread: links - mine.marks, mine: mine.links }
 }
 
 /** Links and unread links of each group, for the group switcher. */
@@ -172,9 +169,10 @@ export async function groupCounts(
 ): Promise<Map<string, { links: number; unread: number }>> {
   const wanted = oneOf(groups)
   const rows = await query.all<{ id: string; links: number; read: number }>(
-    `SELECT g.id, coalesce(l.links, 0) AS links,
-       (SELECT count(*) FROM read_marks r WHERE r.group_id = g.id AND r.user_id = ?) AS read
-     FROM groups g LEFT JOIN lists l ON l.group_id = g.id WHERE g.id IN ${wanted.marks}`,
+    `SELECT g.id, coalesce(l.links, 0) AS links, coalesce(t.marks, 0) AS read
+     FROM groups g LEFT JOIN lists l ON l.group_id = g.id
+       LEFT JOIN list_totals t ON t.group_id = g.id AND t.user_id = ?
+     WHERE g.id IN ${wanted.marks}`,
     userId,
     ...wanted.values,
   )

@@ -3,6 +3,7 @@ import type { App } from '../../http.ts'
 import { DIALECT } from '../../testing/database.ts'
 import { type Answer, Harness } from '../../testing/harness.ts'
 import { meetingAt } from '../../testing/meeting.ts'
+import { totals } from '../../testing/totals.ts'
 
 const A = 'https://example.com/a'
 const BOB = { 'x-demo-user': 'bob' }
@@ -105,6 +106,35 @@ describeRaces('two servers at once', () => {
     )
     expect(codes(answers)).toEqual([204, 404])
     expect(await lengths()).toEqual([1, 1])
+  })
+
+  test.each(['the mark', 'the delete'])(
+    'a mark and a delete of its link, %s first: neither fails, and the totals are right',
+    async (first) => {
+      const { id } = await garner.save(A)
+      const mark = () =>
+        there.inject({
+          ...{ method: 'PATCH', url: `/api/bookmarks/${id}/read`, headers: BOB },
+          payload: { is_read: true },
+        })
+      const remove = () => ask(here, 'DELETE', `/api/bookmarks/${id}`)
+      const answers = await meeting(...(first === 'the mark' ? [mark, remove] : [remove, mark]))
+      expect(codes(answers)).toEqual(first === 'the mark' ? [200, 204] : [204, 409])
+      const { kept, counted } = await totals(garner.web.db.read)
+      expect(kept).toEqual(counted)
+    },
+  )
+
+  test('the same mark set on both is counted once', async () => {
+    const { id } = await garner.save(A)
+    const mark = (app: App) => ask(app, 'PATCH', `/api/bookmarks/${id}/read`, { is_read: true })
+    const answers = await meeting(
+      () => mark(here),
+      () => mark(there),
+    )
+    expect(codes(answers)).toEqual([200, 200])
+    const { kept, counted } = await totals(garner.web.db.read)
+    expect(kept).toEqual(counted)
   })
 
   test('a new address and a delete behind it: no job of the link is left', async () => {
