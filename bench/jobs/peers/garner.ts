@@ -55,6 +55,31 @@ const newId = createIds({ nowMs: () => clock.nowMs(), randomBytes })
 /** Few enough that two batches are not longer than a lease, enough that commits are shared. */
 const SLOTS = { best: 1000, default: 8 }
 
+/** A process has one store, as an application has: what it submits and what it claims at once then share a commit. */
+class SharedStore {
+  readonly #backend: Backend
+  #open: Promise<OpenStore> | null = null
+  #users = 0
+
+  constructor(backend: Backend) {
+    this.#backend = backend
+  }
+
+  take(): Promise<OpenStore> {
+    this.#users++
+    this.#open ??= this.#backend.open()
+    return this.#open
+  }
+
+  async giveBack(): Promise<void> {
+    this.#users--
+    if (this.#users > 0) return
+    const open = this.#open
+    this.#open = null
+    await (await open)?.db.close()
+  }
+}
+
 export function garnerPeer(backend: Backend): Peer {
   const withStore = async <T>(work: (open: OpenStore) => Promise<T>): Promise<T> => {
     const open = await backend.open()
@@ -64,6 +89,7 @@ export function garnerPeer(backend: Backend): Peer {
       await open.db.close()
     }
   }
+  const shared = new SharedStore(backend)
   const about = 'operation ids, ten tenants in fair order, bounds and history'
   return {
     name: backend.name,
@@ -81,7 +107,7 @@ export function garnerPeer(backend: Backend): Peer {
     settle: () => backend.settle(),
     monitor: () => backend.monitor(),
     async producer(config) {
-      const { db, store } = await backend.open()
+      const { store } = await shared.take()
       const jobs = new Jobs({ store, ids: newId })
       const kind = kindOf(() => {}, false)
       const newJob = (data: Payload) => ({
@@ -92,11 +118,11 @@ export function garnerPeer(backend: Backend): Peer {
       return {
         add: (data) => jobs.accept(kind, newJob(data)),
         addMany: (all) => jobs.acceptMany(kind, all.map(newJob)),
-        close: () => db.close(),
+        close: () => shared.giveBack(),
       }
     },
     async worker(config, handler, { isWriting }) {
-      const open = await backend.open()
+      const open = await shared.take()
       const worker = workerOn(open, { kind: kindOf(handler, isWriting), slots: slotsOf(config) })
       const end = new AbortController()
       let running: Promise<void> | undefined
@@ -109,7 +135,7 @@ export function garnerPeer(backend: Backend): Peer {
           end.abort()
           await running
           await worker.stop(5000)
-          await open.db.close()
+          await shared.giveBack()
         },
       }
     },

@@ -55,8 +55,9 @@ export interface JobStore<Tx> {
   nextDueInMs(kinds: string[]): Promise<number | null>
 
   /**
-   * Calls `wake` when something may have become due through another connection or process. Only a hint (J2): it may
-   * come late, twice or never, and polling finds the same work. Errors: StoreUnavailable.
+   * Calls `wake` when something may have become due. Only a hint (J2): it may come late, twice or never, and polling
+   * finds the same work. It may also come from inside the transaction that brings the work; a claim that is asked for
+   * before `wake` returns may then share that transaction's commit. Errors: StoreUnavailable.
    */
   listen(wake: () => void): Promise<Listening>
 

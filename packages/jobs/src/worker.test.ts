@@ -118,6 +118,64 @@ describe('the loop', () => {
     expect(said.at(-1)).toBe('closed')
   })
 
+  /** A loop that sleeps, its store's hint, and how often it has asked for jobs. `gate` holds its claims back. */
+  async function asleep(gate: Promise<void> = Promise.resolve()) {
+    const place = inMemory()
+    let hint = () => {}
+    let isAsleep = false
+    const asked = { count: 0 }
+    const running = place.running({
+      store: {
+        ...place.store,
+        async listen(wake) {
+          hint = wake
+          return { resting: async () => {}, busy: async () => {}, close: async () => {} }
+        },
+        async claim(request) {
+          asked.count++
+          if (isAsleep) await gate
+          return place.store.claim(request)
+        },
+      },
+    })
+    await place.settle()
+    asked.count = 0
+    isAsleep = true
+    return { place, asked, hint: () => hint(), ...running }
+  }
+
+  // Only so can the claim share the commit of the transaction that the hint comes from.
+  test('a hint to a loop that sleeps has asked for jobs when it returns, once for however many', async () => {
+    const { place, asked, hint } = await asleep()
+    await place.submit()
+    for (let n = 0; n < 50; n++) hint()
+    expect(asked.count).toBe(1)
+    await place.settle()
+    expect(place.tries).toHaveLength(1)
+  })
+
+  test('what a hint had asked for when the loop was ended is started: it waits for no lease to run out', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { place, hint, end, stopped } = await asleep(gate.promise)
+    await place.submit()
+    hint()
+    end()
+    gate.resolve()
+    await stopped
+    expect(place.tries).toHaveLength(1)
+    expect((await place.job()).state).toBe('running')
+  })
+
+  test('a claim that a hint has asked for and that fails is no fault of the loop: the next poll finds the job', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { place, hint } = await asleep(gate.promise)
+    await place.submit()
+    hint()
+    gate.reject(away())
+    await place.settle()
+    expect([place.tries.length, place.faults]).toEqual([0, []])
+  })
+
   test('the store being away when hints are spoken of stops neither the loop nor its end', async () => {
     const place = inMemory()
     const fail = async () => {

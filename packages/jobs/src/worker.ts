@@ -50,6 +50,13 @@ export interface AttemptEvent {
   end: AttemptEnd
 }
 
+/** A claim under way. */
+interface Asked {
+  limit: number
+  atMs: number
+  claims: Promise<Claim[]>
+}
+
 /**
  * Claims due jobs into free slots and runs them. `step()` does it once and never sleeps; `run()` is the loop
  * around it and owns waiting and nothing else. A message that work has come (`wake`) is only a hint: without
@@ -62,13 +69,18 @@ export class Worker<Tx> {
   readonly events = new Events<AttemptEvent>()
   readonly #options: WorkerOptions<Tx>
   readonly #kinds: Map<string, JobKind<Tx>>
-  readonly #asked: { kinds: ClaimKind[]; names: string[] }
+  readonly #kindsAsked: ClaimKind[]
+  readonly #names: string[]
   readonly #deps: AttemptDeps<Tx>
   readonly #heart: Heart<Tx>
   readonly #active = new Ring<Attempt<Tx>>()
   #listening: Listening | null = null
   #isStopped = false
+  /** Claims that are asked for and whose attempts have not been started yet. */
   #claiming = 0
+  #isAsleep = false
+  /** What a hint has asked for while the loop slept. */
+  #asked: Asked | null = null
   #wake = new AbortController()
 
   constructor(options: WorkerOptions<Tx>) {
@@ -76,12 +88,10 @@ export class Worker<Tx> {
     for (const kind of kinds) assertRoom(kind)
     this.#options = options
     this.#kinds = new Map(kinds.map((one) => [one.kind, one]))
-    this.#asked = {
-      kinds: kinds.map(({ kind, perKey, concurrency, spacingMs }) => ({
-        ...{ kind, perKey, concurrency, spacingMs },
-      })),
-      names: kinds.map((one) => one.kind),
-    }
+    this.#kindsAsked = kinds.map(({ kind, perKey, concurrency, spacingMs }) => ({
+      ...{ kind, perKey, concurrency, spacingMs },
+    }))
+    this.#names = kinds.map((one) => one.kind)
     this.#heart = new Heart({ store, clock, leaseMs })
     const report = (claim: Claim, error: unknown) => onFault?.(claim, error)
     const deadlines = new Deadlines(clock)
@@ -95,34 +105,51 @@ export class Worker<Tx> {
 
   /** One pass: claims into the free slots and starts the attempts. Errors: StoreUnavailable. */
   async step(): Promise<Step> {
-    const { store, slots, claimMax = 500, clock, pollMs } = this.#options
-    const limit = Math.min(slots - this.#active.size, claimMax)
-    if (limit <= 0 || this.#isStopped) {
-      return { claimed: 0, waitMs: pollMs, done: Promise.resolve([]) }
-    }
-    const askedAtMs = clock.monotonicMs()
+    const { store, pollMs } = this.#options
+    const asked = this.#asked ?? this.#ask()
+    this.#asked = null
+    if (!asked) return { claimed: 0, waitMs: pollMs, done: Promise.resolve([]) }
     let attempts: Promise<AttemptEnd>[]
-    this.#claiming++
     try {
-      attempts = this.#start(await this.#claim(limit), askedAtMs)
+      attempts = this.#start(await asked.claims, asked.atMs)
     } finally {
       this.#claiming--
     }
     const claimed = attempts.length
     if (claimed > 0) {
-      if (claimed === limit) await this.#hint((listening) => listening.busy())
+      if (claimed === asked.limit) await this.#hint((listening) => listening.busy())
       return { claimed, waitMs: 0, done: Promise.all(attempts) }
     }
     await this.#hint((listening) => listening.resting(2 * pollMs))
-    const waitMs = Math.min(pollMs, (await store.nextDueInMs(this.#asked.names)) ?? pollMs)
+    const waitMs = Math.min(pollMs, (await store.nextDueInMs(this.#names)) ?? pollMs)
     // Due, and yet nothing was claimed: every due job's key is taken. The end of an attempt wakes the loop.
     return { claimed, waitMs: waitMs === 0 ? pollMs : waitMs, done: Promise.all(attempts) }
   }
 
-  #claim(limit: number): Promise<Claim[]> {
+  /** Asks for as many jobs as there are free slots; null when there is none, or nothing is to be claimed any more. */
+  #ask(): Asked | null {
+    const { slots, claimMax = 500, clock } = this.#options
+    const limit = Math.min(slots - this.#active.size, claimMax)
+    if (limit <= 0 || this.#isStopped) return null
+    this.#claiming++
+    const asked = { limit, atMs: clock.monotonicMs(), claims: this.#claim(limit) }
+    asked.claims.catch(() => {}) // told when it is waited for
+    return asked
+  }
+
+  async #claim(limit: number): Promise<Claim[]> {
     const { store, name, leaseMs, around } = this.#options
-    const request: ClaimRequest = { worker: name, limit, leaseMs, kinds: this.#asked.kinds }
+    const request: ClaimRequest = { worker: name, limit, leaseMs, kinds: this.#kindsAsked }
     return around ? around('claim.after-commit', () => store.claim(request)) : store.claim(request)
+  }
+
+  /**
+   * The store's hint. It may come from inside the transaction that the work comes with, and a claim that is asked for at
+   * once then shares its commit: one sync less between a submission and its handler.
+   */
+  #hear(): void {
+    if (this.#isAsleep) this.#asked ??= this.#ask()
+    this.wake()
   }
 
   /** Batch kinds get their attempts in one call, so the handlers are known before the first attempt starts. */
@@ -189,7 +216,7 @@ export class Worker<Tx> {
   async #listen(): Promise<void> {
     if (this.#listening) return
     try {
-      this.#listening = await this.#options.store.listen(() => this.wake())
+      this.#listening = await this.#options.store.listen(() => this.#hear())
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
     }
@@ -218,10 +245,23 @@ export class Worker<Tx> {
         if (!(error instanceof StoreUnavailable)) onFault?.(null, error)
         waitMs = pollMs
       }
-      if (waitMs > 0) await clock.sleep(waitMs, AbortSignal.any([signal, wake]))
+      if (waitMs <= 0) continue
+      this.#isAsleep = true
+      await clock.sleep(waitMs, AbortSignal.any([signal, wake]))
+      this.#isAsleep = false
     }
+    if (this.#asked) await this.#last()
     await this.#hint((listening) => listening.close())
     this.#listening = null
+  }
+
+  /** What a hint had asked for when the loop ended is started too: left alone it would wait for the end of its lease. */
+  async #last(): Promise<void> {
+    try {
+      await this.step()
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) this.#options.onFault?.(null, error)
+    }
   }
 
   /**

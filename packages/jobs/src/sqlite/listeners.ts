@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs'
-import type { Clock, Database, Transaction } from '@garner/db'
+import type { Clock, Database } from '@garner/db'
 import type { Listening } from '../store.ts'
 import * as sql from './sql.ts'
 
@@ -16,8 +16,8 @@ const PAUSES_MS = [1, 2, 4, 8, 16, 32]
  * Who is told that something may have become due: those at rest. Every commit, of any process, is written to the
  * write-ahead log beside the file, so a change of that log is the hint. It comes early: the log is written first, then
  * synced, and only then does the commit show to others. So it is looked for until it shows, a few times within the
- * time that a sync takes. A database in memory has no log, and nobody else writes to it: there the store's own
- * transactions are the hint.
+ * time that a sync takes. The store's own transactions are told of while they are under way (`announce`); a database in
+ * memory, which has no log, has no others.
  *
  * Only a hint (J2): where the log cannot be watched (a network file system, no watches left) nothing is lost but the
  * time until the next poll.
@@ -27,8 +27,7 @@ export class Listeners {
   readonly #clock: Clock
   readonly #listeners = new Set<Listener>()
   #watcher: FSWatcher | null = null
-  #isInMemory = false
-  #isTelling = false
+  #isOffering = false
   /** The log was written to since it was last looked whether a commit shows. */
   #isHeard = false
   #isLooking = false
@@ -62,15 +61,25 @@ export class Listeners {
     }
   }
 
-  /** Something becomes due with `tx`, if it is committed. */
-  announce(tx: Transaction): void {
-    if (this.#isInMemory && this.#listeners.size > 0) tx.afterCommit(() => this.#tellSoon())
+  /**
+   * Something becomes due with the transaction that is under way, if it is committed. Who rests in this process hears of
+   * it now: transactions that come together share a commit, so a claim that is asked for in this moment finds the work
+   * and is durable with it. If the transaction fails the claim finds nothing. Other processes hear of the commit.
+   */
+  announce(): void {
+    this.#isOffering = true
+    for (const one of this.#resting()) one.wake()
+    this.#isOffering = false
+  }
+
+  /** Whether a transaction is being announced: what it brings cannot be seen by looking, only by claiming. */
+  get isOffering(): boolean {
+    return this.#isOffering
   }
 
   async #watch(): Promise<void> {
     const file = (await this.#db.read.get<{ file: string }>(sql.FILE_OF_DATABASE))!.file
-    this.#isInMemory = file === ''
-    if (this.#isInMemory || this.#watcher || this.#listeners.size === 0) return
+    if (file === '' || this.#watcher || this.#listeners.size === 0) return
     try {
       // Looking makes the log, if nobody has made it yet.
       this.#changeSeen = await this.#db.changeCounter()
@@ -116,15 +125,6 @@ export class Listeners {
     } finally {
       this.#isLooking = false
     }
-  }
-
-  #tellSoon(): void {
-    if (this.#isTelling) return
-    this.#isTelling = true
-    setImmediate(() => {
-      this.#isTelling = false
-      for (const one of this.#resting()) one.wake()
-    })
   }
 
   #resting(): Listener[] {

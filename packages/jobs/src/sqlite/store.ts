@@ -73,7 +73,7 @@ export function createSqliteStore({
 
   /** The same, and tells those who rest: something may become due with it. */
   function announcing<T>(tx: Transaction, work: (desk: Desk) => T): T {
-    listeners.announce(tx)
+    listeners.announce()
     return within(tx, work)
   }
 
@@ -94,7 +94,7 @@ export function createSqliteStore({
     }),
   )
   const publications = new Gathering<Publication, PublishAnswer>(db, (tx, calls) => {
-    listeners.announce(tx)
+    listeners.announce()
     return publishAll(tx, calls, now)
   })
 
@@ -112,7 +112,8 @@ export function createSqliteStore({
     async claim(request) {
       if (request.limit < 1) return []
       // Looking costs a read; only when something is due is the write lock worth taking.
-      if ((await nextDueInMs(request.kinds.map((one) => one.kind))) !== 0) return []
+      const isDue = listeners.isOffering || (await nextDueInMs(request.kinds.map((one) => one.kind))) === 0
+      if (!isDue) return []
       return db.transaction(async (tx) => within(tx, (desk) => claimDue(desk.db, request, desk)))
     },
     nextDueInMs,
@@ -165,7 +166,7 @@ export function createSqliteStore({
       syncOf(tx).run(sql.PAUSE, kind, reason, now(), untilMs ?? null)
     },
     async resume(tx, kind) {
-      listeners.announce(tx)
+      listeners.announce()
       const statements = syncOf(tx)
       const wasPaused = statements.get(sql.PAUSE_OF, kind, now()) !== undefined
       statements.run(sql.RESUME, kind)
