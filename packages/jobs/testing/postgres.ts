@@ -135,6 +135,13 @@ export function claim(store: PostgresJobStore, limit = 1_000, kind = 'title'): P
   return store.claim({ worker: 'worker-1', limit, leaseMs: 30_000, kinds: [{ kind }] })
 }
 
+/** Waits until so many connections to this database wait for a lock: those that are to meet have met. */
+export async function untilWaiting(db: Database, count: number): Promise<void> {
+  const waiting = `SELECT DISTINCT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE NOT granted AND datname = current_database()`
+  while ((await db.read.all(waiting)).length < count) {}
+}
+
 /** How many jobs there are that have not ended, by the jobs themselves and by what the bounds count. */
 export async function pendingOf(db: Database): Promise<{ jobs: number; total: number; tenants: number }> {
   return (await db.read.get(

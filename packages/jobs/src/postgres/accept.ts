@@ -2,7 +2,7 @@ import type { PostgresDatabase } from '@garner/db/postgres'
 import { StoreUnavailable } from '../errors.ts'
 import type { Submission, Submitted } from '../store.ts'
 import { Gather } from './gather.ts'
-import { type Acceptance, submitAll, submitInTurn } from './submit.ts'
+import { type Acceptance, PART_JOBS, submitAll, submitInParts, submitInTurn } from './submit.ts'
 
 interface Waiting {
   submissions: Submission[]
@@ -41,7 +41,7 @@ export class Acceptor {
     const [first, ...others] = batch
     try {
       const all = others.length === 0 ? first!.submissions : batch.flatMap((one) => one.submissions)
-      const answers = await submitAll(this.#db.autocommit, all, this.#acceptance)
+      const answers = await this.#store(all)
       let from = 0
       for (const { submissions, resolve } of batch) {
         resolve(answers.slice(from, from + submissions.length))
@@ -52,6 +52,11 @@ export class Acceptor {
         for (const { reject } of batch) reject(error)
       } else await this.#runEach(batch)
     }
+  }
+
+  #store(all: readonly Submission[]): Promise<Submitted[]> {
+    if (all.length <= PART_JOBS) return submitAll(this.#db.autocommit, all, this.#acceptance)
+    return this.#db.transaction((tx) => submitInParts(tx, all, this.#acceptance))
   }
 
   /** In their order: all statements are sent at once on one connection. */

@@ -9,6 +9,7 @@ import {
   preparedDatabase,
   submission,
   submissions,
+  untilWaiting,
   writeRow,
 } from '../../testing/postgres.ts'
 import { MeetingPoint } from '../../testing/suite/scene.ts'
@@ -24,13 +25,6 @@ describeOnPostgres('locks', () => {
     admin = openPostgres({ url, clock: systemClock() })
   })
   afterAll(() => admin.close())
-
-  /** Waits until so many connections to this database wait for a lock: those that are to meet have met. */
-  async function untilWaiting(count: number): Promise<void> {
-    const waiting = `SELECT DISTINCT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
-      WHERE NOT granted AND datname = current_database()`
-    while ((await admin.read.all(waiting)).length < count) {}
-  }
 
   test('an open submission holds up no publication, cancelling or claim of the same tenant’s jobs', async () => {
     const { store, second, db } = await openedStores(url)
@@ -64,7 +58,7 @@ describeOnPostgres('locks', () => {
       })
       await point.reached
       const submitted = second.accept(submissions(1, { priority, kind: 'photo' }))
-      await untilWaiting(1)
+      await untilWaiting(admin, 1)
       await store.publish(running!, SUCCEEDED)
       point.letGo()
       await open
@@ -149,7 +143,7 @@ describeOnPostgres('locks', () => {
         ...claims.map((one) => store.publish(one, SUCCEEDED, write)),
         ...claims.toReversed().map((one) => second.publish(one, SUCCEEDED, write)),
       ])
-      await untilWaiting(2)
+      await untilWaiting(admin, 2)
       point.letGo()
       await holding
       const answers = await publishing
@@ -221,7 +215,7 @@ describeOnPostgres('locks', () => {
     })
     await point.reached
     const repair = second.transaction((tx) => second.repair(tx, dead.id))
-    await untilWaiting(1)
+    await untilWaiting(admin, 1)
     point.letGo()
     await Promise.all([against, repair])
     const { jobs, ...counted } = await pendingOf(db)
@@ -265,7 +259,7 @@ describeOnPostgres('locks', () => {
     const other = second.claim({ worker: 'worker-2', limit: 9, leaseMs: 30_000, kinds }).then((all) => {
       claims = all
     })
-    await untilWaiting(1)
+    await untilWaiting(admin, 1)
     expect(claims).toBeUndefined()
     point.letGo()
     expect(await first).toHaveLength(1)

@@ -17,12 +17,14 @@ export const NOW = 'SELECT job_now(?::bigint) AS "nowMs"'
 // submit, submitMany, accept
 export const SUBMIT_ONE = `SELECT job_submit_one(?::text, ?::text, ?::text, ?::text, ?::integer, ?::bigint, ?::bigint,
   ?::text, ?::bigint, ?::text, ?::text, ?::text, ?::bigint, ?::bigint, ?::bigint)::text AS "nowAndRank"`
-export const SUBMIT = `SELECT now_ms AS "nowMs", refusal, refused_at AS "refusedAt", taken, bases::text AS bases,
-  costs::text AS costs, repeats FROM job_submit(
+const submitBy = (name: string) => `SELECT now_ms AS "nowMs", refusal, refused_at AS "refusedAt", taken,
+  bases::text AS bases, costs::text AS costs, repeats FROM ${name}(
   ?::text::text[], ?::text::text[], ?::text::text[], ?::text, ?::text::integer[], ?::text::bigint[], ?::text::bigint[],
   ?::text::text[], ?::text::bigint[], ?::text::text[], ?::text::text[], ?::text::text[],
   ?::text::integer[], ?::text::integer[], ?::text::text[], ?::text::integer[],
   ?::bigint, ?::bigint, ?::integer = 1, ?::bigint)`
+export const SUBMIT = submitBy('job_submit')
+export const SUBMIT_ALL = submitBy('job_submit_all')
 
 // claim
 export const CLAIM = `SELECT ${COLUMNS} FROM job_claim(?::text, ?::integer, ?::bigint, ?::text::text[], ?::text::integer[],
