@@ -35,6 +35,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Reads a list: who asks may be known from a few seconds ago, and too many at once are turned away first of all. */
     isListRead?: boolean
+    /** Asks again who is asking, in its own transaction: until then it is enough that they were known lately. */
+    isConfirmed?: boolean
   }
 }
 
@@ -111,11 +113,23 @@ export function createApp({
   // The schemas of answers are for types and documentation; checking our own words again costs a third of a save.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value))
   app.decorateRequest('principal', null)
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-content-type-options', 'nosniff')
-    if (isLoopbackOnly && !isLoopbackName(request.headers.host)) throw misdirected()
-    admit?.(request)
-    if (needsPrincipal(request.url)) request.principal = await authenticate(request)
+  // With `done`, not with a promise: most of a save's way through here has nothing to wait for.
+  app.addHook('onRequest', (request, reply, done) => {
+    let who: ReturnType<AppOptions['authenticate']>
+    try {
+      reply.header('x-content-type-options', 'nosniff')
+      if (isLoopbackOnly && !isLoopbackName(request.headers.host)) throw misdirected()
+      admit?.(request)
+      who = needsPrincipal(request.url) ? authenticate(request) : null
+    } catch (error) {
+      return done(error as Error)
+    }
+    const go = (principal: Principal | null) => {
+      request.principal = principal
+      done()
+    }
+    if (who instanceof Promise) who.then(go, done)
+    else go(who)
   })
   if (onResponse) {
     app.addHook('onResponse', (request, reply, done) => {
@@ -209,6 +223,12 @@ function misdirected(): HttpProblem {
 export function approved(request: FastifyRequest): Principal {
   const { principal } = request
   if (!principal) throw unauthenticated()
+  assertApproved(principal)
+  return principal
+}
+
+/** Errors: the 403 that says what is missing. */
+export function assertApproved(principal: Principal): void {
   if (principal.status === 'pending') {
     throw forbidden(
       'Your account is waiting to be let in by the person who runs this Garner.',
@@ -216,7 +236,6 @@ export function approved(request: FastifyRequest): Principal {
     )
   }
   if (principal.status === 'rejected') throw forbidden('This account was not let in.', 'account-rejected')
-  return principal
 }
 
 /** The approved operator behind the request. Others get the answer of a place that does not exist. */

@@ -106,7 +106,8 @@ export async function answerOnce(
   return { status: answer.status, body: answer.body, isReplay: false }
 }
 
-async function firstAnswer(tx: Transaction, operation: Operation): Promise<GivenAnswer | null> {
+/** As `replay`, behind everybody who is at work under the same key. */
+export async function firstAnswer(tx: Transaction, operation: Operation): Promise<GivenAnswer | null> {
   // Asked together: the second is read once the turn has come.
   const turn = tx.takeTurn(`answer ${operation.userId} ${operation.key}`)
   const [, first] = await Promise.all([turn, replay(tx, operation)])

@@ -9,25 +9,29 @@ export function createIds({
   nowMs: () => number
   randomBytes: (n: number) => Uint8Array
 }): () => string {
-  let lastMs = 0
+  let lastMs = -1
+  let time = ''
   let counter = 0
-  // One call for 256 ids: asking the system for each costs more than the insert it is for.
-  let pool: Uint8Array = new Uint8Array(0)
+  // One call for 256 ids, written out once: asking the system for each costs more than the insert it is for.
+  let pool = ''
   let used = 0
   return () => {
-    const ms = Math.max(nowMs(), lastMs)
+    let ms = Math.max(nowMs(), lastMs)
     counter = ms === lastMs ? counter + 1 : 0
     if (counter > 0xfff) {
-      lastMs = ms + 1
+      ms++
       counter = 0
-    } else lastMs = ms
-    if (used + 8 > pool.length) {
-      pool = randomBytes(8 * 256)
+    }
+    if (ms !== lastMs) {
+      lastMs = ms
+      time = ms.toString(16).padStart(12, '0')
+    }
+    if (used === pool.length) {
+      pool = Buffer.from(randomBytes(8 * 256)).toString('hex')
       used = 0
     }
-    const random = Buffer.from(pool.buffer, pool.byteOffset + used, 8).toString('hex')
-    used += 8
-    const time = lastMs.toString(16).padStart(12, '0')
+    const random = pool.slice(used, used + 16)
+    used += 16
     return `${time}7${counter.toString(16).padStart(3, '0')}${random}`
   }
 }

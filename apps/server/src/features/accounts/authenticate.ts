@@ -1,4 +1,4 @@
-import type { Clock, Database } from '@garner/db'
+import type { Clock, Database, Queryable } from '@garner/db'
 import type { FastifyRequest } from 'fastify'
 import type { ChangeCount } from '../../change-count.ts'
 import type { Principal } from '../../principal.ts'
@@ -16,7 +16,8 @@ import { type ApiTokens, TOKEN_PREFIX } from './tokens.ts'
  *
  * Promises: role and status are as the database has them now, so that whoever is turned away, signed out or
  * deleted is refused by the very next request. Without the database there is no answer at all (503). For list reads
- * alone the answer may be `accessMaxAgeMs` old; `Remembered` says what that means.
+ * alone the answer may be `accessMaxAgeMs` old; `Remembered` says what that means. Routes that ask again in their own
+ * transaction (`isConfirmed`) are told at first who it was the last time: what counts there is `confirmed`.
  */
 export interface AuthenticateOptions {
   db: Database
@@ -70,6 +71,9 @@ export class Authenticator {
   /** When the session behind a request ends; for the one route that may renew it. */
   readonly #expiry = new WeakMap<FastifyRequest, number>()
   readonly #groups = new WeakMap<FastifyRequest, ReadonlySet<string>>()
+  /** By what they have shown, people who were approved when they were asked about last. */
+  readonly #lately = new Map<string, Principal>()
+  readonly #shown = new WeakMap<Principal, Credential>()
 
   constructor(options: AuthenticateOptions) {
     this.#options = options
@@ -82,14 +86,26 @@ export class Authenticator {
    * Errors: 400 for the demo header outside demo mode; 403 for a change asked for by another site's page;
    * StoreUnavailable, or 503, when the database cannot say.
    */
-  readonly authenticate = async (request: FastifyRequest): Promise<Principal | null> => {
+  readonly authenticate = (request: FastifyRequest): Promise<Principal | null> | Principal | null => {
     const credential = this.#credentialIn(request)
     if (!credential) return null
-    if (request.routeOptions.config?.isListRead) return this.#forList(request, credential)
-    const found = await this.#find(credential, this.#options.read)
-    if (!found || this.#isOver(found)) return null
-    if (found.expiresAtMs !== undefined) this.#expiry.set(request, found.expiresAtMs)
-    return found.principal
+    const { config } = request.routeOptions
+    if (config?.isListRead) return this.#forList(request, credential)
+    if (config?.isConfirmed) return this.#lately.get(keyOf(credential)) ?? this.#toConfirm(credential)
+    return this.#asItIs(request, credential)
+  }
+
+  /**
+   * Whom `authenticate` has answered to a route that is `isConfirmed`, as the database has them now; null when what they
+   * have shown is worth nothing any more. Errors: StoreUnavailable.
+   */
+  async confirmed(q: Queryable, who: Principal): Promise<Principal | null> {
+    const credential = this.#shown.get(who)
+    if (!credential) throw new TypeError('Only whom authenticate has answered can be confirmed.')
+    const found = await this.#find(credential, this.#options.read, q)
+    const is = found && !this.#isOver(found) ? found.principal : null
+    if (is?.status !== 'approved') this.#lately.delete(keyOf(credential))
+    return is
   }
 
   /** Unix ms at which the request's session ends; undefined when it came without one. */
@@ -107,9 +123,30 @@ export class Authenticator {
     this.#remembered.forget()
   }
 
+  async #asItIs(request: FastifyRequest, credential: Credential): Promise<Principal | null> {
+    const found = await this.#find(credential, this.#options.read)
+    if (!found || this.#isOver(found)) return null
+    if (found.expiresAtMs !== undefined) this.#expiry.set(request, found.expiresAtMs)
+    return found.principal
+  }
+
+  /** Somebody who is asked about now, and not at their next request. */
+  async #toConfirm(credential: Credential): Promise<Principal | null> {
+    const found = await this.#find(credential, this.#options.read)
+    if (!found || this.#isOver(found)) return null
+    const { principal } = found
+    this.#shown.set(principal, credential)
+    // Others are refused before anything is confirmed; at their next request they may have been let in.
+    if (principal.status === 'approved') {
+      if (this.#lately.size >= LATELY_MAX) this.#lately.delete(this.#lately.keys().next().value!)
+      this.#lately.set(keyOf(credential), principal)
+    }
+    return principal
+  }
+
   async #forList(request: FastifyRequest, credential: Credential): Promise<Principal | null> {
     const { db, listRead } = this.#options
-    const access = await this.#remembered.get(`${credential.via} ${credential.secret}`, async () => {
+    const access = await this.#remembered.get(keyOf(credential), async () => {
       const found = await this.#find(credential, listRead)
       if (!found) return null
       const ids = await listRead(() => groupIdsOf(db.read, found.principal.userId))
@@ -142,14 +179,17 @@ export class Authenticator {
     return { via: 'session', secret: session }
   }
 
-  async #find({ via, secret }: Credential, read: AccountRead): Promise<Found | null> {
-    const { db, tokens } = this.#options
+  async #find(
+    { via, secret }: Credential,
+    read: AccountRead,
+    q: Queryable = this.#options.db.read,
+  ): Promise<Found | null> {
     if (via === 'session') {
-      const row = await read(() => db.read.get<SessionRow>(BY_SESSION, secret))
+      const row = await read(() => q.get<SessionRow>(BY_SESSION, secret))
       return row ? { principal: principal(row, via), expiresAtMs: Date.parse(row.expires_at) } : null
     }
     const row = await read<PersonRow | null | undefined>(() =>
-      via === 'token' ? tokens.owner(secret) : db.read.get<PersonRow>(BY_DEMO_ID, secret),
+      via === 'token' ? this.#options.tokens.owner(q, secret) : q.get<PersonRow>(BY_DEMO_ID, secret),
     )
     return row ? { principal: principal(row, via), expiresAtMs: undefined } : null
   }
@@ -160,7 +200,14 @@ export class Authenticator {
   }
 }
 
+/** About 3 MB. Whoever is dropped here is asked about once more. */
+const LATELY_MAX = 10_000
+
 const NO_GROUPS: ReadonlySet<string> = new Set()
+
+function keyOf({ via, secret }: Credential): string {
+  return `${via} ${secret}`
+}
 
 function principal({ id, name, role, status }: PersonRow, via: Principal['via']): Principal {
   return { userId: id, name, role, status, via }

@@ -3,8 +3,9 @@ import { type Around, type Database, ManualClock, migrate, systemClock } from '@
 import type { LightMyRequestResponse } from 'fastify'
 import { pino } from 'pino'
 import { vi } from 'vitest'
-import { type App, approved, createApp } from '../../http.ts'
+import { type App, approved, assertApproved, createApp } from '../../http.ts'
 import { serverMigrations } from '../../idempotency.ts'
+import { unauthenticated } from '../../problem.ts'
 import { openTestDatabase } from '../../testing/database.ts'
 import {
   type Accounts,
@@ -108,6 +109,13 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   // Stands for the routes of the other features.
   app.get('/api/elsewhere', async (request) => approved(request))
   app.post('/api/elsewhere', async (request) => approved(request))
+  app.post('/api/confirmed', { config: { isConfirmed: true } }, async (request) => {
+    const who = approved(request)
+    const now = await db.transaction((tx) => accounts.people.confirmed(tx, who))
+    if (!now) throw unauthenticated()
+    assertApproved(now)
+    return now
+  })
 
   const ask: World['ask'] = async (method, url, { as, cookie, headers, body } = {}) => {
     const answer = await app.inject({

@@ -63,6 +63,11 @@ export interface AccountsOptions {
  * cannot be known; then nothing may be shown or done.
  */
 export interface People {
+  /**
+   * The person behind a request as the database has them now, by what they have shown; null when that was taken from them
+   * meanwhile. `who`: as `authenticate` has answered them.
+   */
+  confirmed(q: Queryable, who: Principal): Promise<Principal | null>
   /** This person's part in the group; null when they have none, were turned away, or there is no such group. */
   membership(q: Queryable, userId: string, groupId: string): Promise<Membership | null>
   /** The group that a save without a group goes to; null for someone in no group. */
@@ -75,7 +80,7 @@ export interface People {
 
 export interface Accounts {
   /** For `createApp`: who is asking, for every request. */
-  authenticate: (request: FastifyRequest) => Promise<Principal | null>
+  authenticate: (request: FastifyRequest) => Promise<Principal | null> | Principal | null
   register: (app: App) => void
   people: People
   /** Of a list read: the groups that the person may read, their default one first. */
@@ -150,6 +155,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
       adminRoutes(app, { db, clock, ids, read, isDemo, changed })
     },
     people: {
+      confirmed: (q, who) => authenticator.confirmed(q, who),
       membership: (q, userId, groupId) => read(() => membership(q, userId, groupId)),
       defaultGroup: (q, userId) => read(() => defaultGroup(q, userId)),
       isApproved: (q, userId) => read(() => isApproved(q, userId)),

@@ -53,8 +53,8 @@ export class ApiTokens {
   }
 
   /** Whose token it is; null when it was revoked or never was. Notes the use now and then, in the background. */
-  async owner(token: string): Promise<OwnerRow | null> {
-    const row = await this.#options.db.read.get<OwnerRow>(
+  async owner(q: Queryable, token: string): Promise<OwnerRow | null> {
+    const row = await q.get<OwnerRow>(
       `SELECT u.id, u.name, u.role, u.status, t.id AS token_id, t.last_used_at_ms
        FROM api_tokens t JOIN users u ON u.id = t.user_id WHERE t.hash = ?`,
       hashOf(token),

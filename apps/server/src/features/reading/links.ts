@@ -1,15 +1,16 @@
 import { LostRace, type Transaction } from '@garner/db'
-import type { Job, JobStore } from '@garner/jobs'
+import type { Job, JobStore, Submission } from '@garner/jobs'
 import { forgetThing } from '../../idempotency.ts'
 import { conflict, forbidden, notFound, unavailable } from '../../problem.ts'
 import { type BookmarkRow, searchLine } from './bookmark.ts'
 import { titleJob } from './fetch-title.ts'
-import { changed, marked, type Tell } from './lists.ts'
-import { findBookmark, findByPage } from './queries.ts'
+import { changed, marked, shrank, type Tell } from './lists.ts'
+import { findBookmark } from './queries.ts'
+import { COLUMNS } from './rows.ts'
 import { addTotals, subtractLink } from './totals.ts'
 
 /**
- * What members do to links. Each function runs inside the caller's one transaction: the link, its job, the
+ * What members do to links that are there; saving.ts makes them. Each function runs inside the caller's one transaction: the link, its job, the
  * list's version and the remembered answer are durable together or not at all (J1). Killed before the commit,
  * nothing is there and nobody was told yes; killed after it, everything is, and the worker finds the job.
  *
@@ -29,113 +30,24 @@ export interface LinkDeps {
   tell: Tell
 }
 
-export interface NewLink {
-  group: string
-  owner: string
-  url: string
-  note: string
-  browserTitle: string | null
-  titleMode: 'ok' | 'timeout' | null
-  force: boolean
-}
-
-export type Saved =
-  | { row: BookmarkRow; job: Job; isDuplicate: false }
-  | { row: BookmarkRow; isDuplicate: true }
-
-/** Saves a link and submits its title job. Errors: QueueFull, and then nothing of it is stored. */
-export async function saveLink(tx: Transaction, deps: LinkDeps, link: NewLink): Promise<Saved> {
-  const pageKey = deps.pageKey(link.url)
-  const known = link.force ? undefined : await findInTurn(tx, link.group, pageKey)
-  if (known) return { row: known, isDuplicate: true }
-  const id = deps.ids()
-  const nowMs = deps.nowMs()
-  const row: BookmarkRow = {
-    id,
-    group_id: link.group,
-    owner_id: link.owner,
-    url: link.url,
-    page_key: pageKey,
-    note: link.note,
-    page_title: null,
-    browser_title: link.browserTitle,
-    hand_title: null,
-    hand_title_by: null,
-    title_status: 'pending',
-    title_error: null,
-    title_checked_at_ms: null,
-    title_tries: 0,
-    title_next_try_at_ms: null,
-    shown: null,
-    final_key: null,
-    title_mode: link.titleMode,
-    saved_at_ms: nowMs,
-    edited_at_ms: null,
-    edited_by: null,
-    version: 1,
-    source_version: 1,
-    list_version: 0,
-    job_id: null,
-    search: '',
-  }
-  const job = await submitTitleJob(tx, deps, row)
-  row.job_id = job.id
-  row.search = searchLine(row)
-  row.list_version = await changed(tx, deps.tell, link.group, 1)
-  await addTotals(tx, { group: link.group, userId: link.owner }, { links: 1 })
-  await insert(tx, row)
-  return { row, job, isDuplicate: false }
-}
-
-/** Of two who save the same page at once, the second one finds the first one's link. */
-async function findInTurn(tx: Transaction, group: string, pageKey: string): Promise<BookmarkRow | undefined> {
-  // Asked together: the second is read once the turn has come.
-  const turn = tx.takeTurn(`page ${group} ${pageKey}`)
-  const [, found] = await Promise.all([turn, findByPage(tx, group, pageKey)])
-  return found
+/** The job that looks for the title of the link as it is in `row`. */
+export function titleSubmission(deps: LinkDeps, row: BookmarkRow): Submission {
+  const key = deps.isFixture(row.url) ? undefined : hostOf(row.url)
+  return titleJob({ id: deps.ids(), row, key })
 }
 
 async function submitTitleJob(tx: Transaction, deps: LinkDeps, row: BookmarkRow): Promise<Job> {
-  const key = deps.isFixture(row.url) ? undefined : hostOf(row.url)
-  const { job } = await deps.jobs.submit(tx, titleJob({ id: deps.ids(), row, key }))
-  return job
+  return (await deps.jobs.submit(tx, titleSubmission(deps, row))).job
 }
 
 /** The host and port that a fetch of this address would ask, as the job's key; undefined for odd addresses. */
 function hostOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).host : undefined
+  return URL.parse(url)?.host
 }
 
-const COLUMNS = [
-  ...['id', 'group_id', 'owner_id', 'url', 'page_key', 'note', 'page_title', 'browser_title', 'hand_title'],
-  ...[
-    'hand_title_by',
-    'title_status',
-    'title_error',
-    'title_checked_at_ms',
-    'title_tries',
-    'title_next_try_at_ms',
-  ],
-  ...[
-    'shown',
-    'final_key',
-    'title_mode',
-    'saved_at_ms',
-    'edited_at_ms',
-    'edited_by',
-    'version',
-    'source_version',
-  ],
-  ...['list_version', 'job_id', 'search'],
-] as const satisfies (keyof BookmarkRow)[]
-const INSERT = `INSERT INTO bookmarks (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`
 const UPDATE = `UPDATE bookmarks SET ${COLUMNS.slice(1)
   .map((name) => `${name} = ?`)
   .join(', ')} WHERE id = ? AND list_version = ?`
-
-async function insert(tx: Transaction, row: BookmarkRow): Promise<void> {
-  await tx.run(INSERT, ...COLUMNS.map((name) => row[name]))
-}
 
 /** Errors: LostRace when the row is not as it was `seen`. */
 async function update(tx: Transaction, row: BookmarkRow, seen: BookmarkRow): Promise<void> {
@@ -217,7 +129,7 @@ export async function deleteLink(
   assertOwner(row, by)
   await deps.jobs.forget(tx, subjectOf(row.id))
   await forgetThing(tx, row.id)
-  await changed(tx, deps.tell, row.group_id, -1)
+  await shrank(tx, deps.tell, row.group_id)
   await subtractLink(tx, { id: row.id, group: row.group_id, owner: row.owner_id })
   const { changes } = await tx.run(
     'DELETE FROM bookmarks WHERE id = ? AND list_version = ?',

@@ -13,8 +13,9 @@ export interface ListStanding {
 export type Tell = (group: string, stamp: number) => void
 
 const STANDING = 'SELECT version, marks_version AS "marksVersion", links FROM lists WHERE group_id = ?'
-const CHANGED = `INSERT INTO lists (group_id, version, marks_version, links) VALUES (?, 1, 0, ?)
-  ON CONFLICT (group_id) DO UPDATE SET version = lists.version + 1, links = lists.links + ?
+const CHANGED = `INSERT INTO lists (group_id, version, marks_version, links) VALUES (?, ?, 0, ?)
+  ON CONFLICT (group_id) DO UPDATE
+  SET version = lists.version + excluded.version, links = lists.links + excluded.links
   RETURNING version, marks_version AS "marksVersion"`
 const MARKED = `INSERT INTO lists (group_id, version, marks_version, links) VALUES (?, 0, 1, 0)
   ON CONFLICT (group_id) DO UPDATE SET marks_version = lists.marks_version + 1
@@ -27,10 +28,29 @@ export async function standingOf(query: Queryable, group: string): Promise<ListS
 
 /**
  * Counts a change of the list's links and answers the list's new version. In the same transaction as the change,
- * so nobody sees one without the other. `links`: how many links came (or, negative, went).
+ * so nobody sees one without the other.
  */
-export async function changed(tx: Transaction, tell: Tell, group: string, links = 0): Promise<number> {
-  const now = (await tx.get<Versions>(CHANGED, group, Math.max(0, links), links))!
+export function changed(tx: Transaction, tell: Tell, group: string): Promise<number> {
+  return counted(tx, tell, group, { steps: 1, links: 0 })
+}
+
+/** As `changed`, for links that come: each is a change, and the version that is answered is the last one's. */
+export function grew(tx: Transaction, tell: Tell, group: string, links: number): Promise<number> {
+  return counted(tx, tell, group, { steps: links, links })
+}
+
+/** As `changed`, for a link that goes. */
+export function shrank(tx: Transaction, tell: Tell, group: string): Promise<number> {
+  return counted(tx, tell, group, { steps: 1, links: -1 })
+}
+
+async function counted(
+  tx: Transaction,
+  tell: Tell,
+  group: string,
+  { steps, links }: { steps: number; links: number },
+): Promise<number> {
+  const now = (await tx.get<Versions>(CHANGED, group, steps, links))!
   tx.afterCommit(() => tell(group, stampOf(now)))
   return now.version
 }

@@ -35,7 +35,7 @@ export function pageKey(address: string): string {
 const ROUNDS_MAX = 1024
 
 function normalised(address: string): string {
-  const url = URL.canParse(address) ? new URL(address) : undefined
+  const url = URL.parse(address)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return address
   const host = url.hostname.replace(/(?<=.)\.$/, '')
   const port = url.port === '' || url.port === '443' ? '' : `:${url.port}`
@@ -44,6 +44,7 @@ function normalised(address: string): string {
 }
 
 function queryKey(search: string): string {
+  if (search === '') return ''
   const kept = search
     .slice(1)
     .split('&')
@@ -61,6 +62,7 @@ function isTracking(name: string): boolean {
 
 /** Single-page sites keep the whole address behind the #. Any other fragment is a place on the same page. */
 function routeKey(hash: string): string {
+  if (hash === '') return ''
   const fragment = plain(hash.split(':~:')[0]!)
   return /^#!?\//.test(fragment) ? fragment : ''
 }
@@ -70,6 +72,7 @@ function routeKey(hash: string): string {
  * nothing changes: "%4%31" becomes "%41", and that is "A".
  */
 function plain(text: string): string {
+  if (!text.includes('%')) return text
   for (let before = text; ; ) {
     const after = before.replace(/%[0-9a-f]{2}/gi, (encoded) => {
       const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))

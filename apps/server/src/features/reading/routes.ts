@@ -1,16 +1,17 @@
 import type { Around, Database, Transaction } from '@garner/db'
 import type { AttemptRecord, Job, Json } from '@garner/jobs'
 import { type App, approved } from '../../http.ts'
-import { type Answer, answerOnce, forgetThing, operationOf, sendAnswer } from '../../idempotency.ts'
+import { answerOnce, forgetThing, operationOf, sendAnswer } from '../../idempotency.ts'
 import type { Principal } from '../../principal.ts'
-import { badRequest, forbidden, notAMember, notFound } from '../../problem.ts'
+import { badRequest, notFound } from '../../problem.ts'
 import { cleanLine, cleanText } from '../../text.ts'
-import { type BookmarkRow, instant, toBookmark } from './bookmark.ts'
-import { deleteLink, editLink, type LinkDeps, markRead, refreshLink, saveLink, visibleLink } from './links.ts'
+import { instant } from './bookmark.ts'
+import { deleteLink, editLink, type LinkDeps, markRead, refreshLink, visibleLink } from './links.ts'
 import { type ListRouteDeps, readList, refusalOf, sendList } from './list-route.ts'
 import { standingOf } from './lists.ts'
 import type { People } from './people.ts'
 import { dress, findBookmark } from './queries.ts'
+import { createSaving, type NewLink, type Save, type SaveAnswer } from './saving.ts'
 import {
   type Bookmark,
   type BookmarkDetail,
@@ -18,7 +19,6 @@ import {
   ListQuery,
   MarkRead,
   SaveBookmark,
-  type SavedBookmark,
 } from './schemas.ts'
 
 export interface ReadingDeps extends LinkDeps, ListRouteDeps {
@@ -41,28 +41,29 @@ export type ReadResult = 'hit' | 'coalesced' | 'origin' | 'stale' | 'rejected'
 
 /** The routes of the reading list, under /api/bookmarks and, for old scripts, under /bookmarks. */
 export function registerReading(app: App, deps: ReadingDeps): void {
-  for (const prefix of ['/api/bookmarks', '/bookmarks']) registerAt(app, prefix, deps)
+  const save = createSaving(deps)
+  for (const prefix of ['/api/bookmarks', '/bookmarks']) registerAt(app, prefix, { ...deps, save })
 }
 
-function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
-  const { db } = deps
+interface RouteDeps extends ReadingDeps {
+  save: (save: Save) => Promise<SaveAnswer>
+}
 
-  app.post(prefix, { schema: { body: SaveBookmark } }, async (request, reply) => {
-    const who = approved(request)
-    const link = newLink(deps, request.body)
-    const operation = operationOf(request, who.userId, request.body as Json)
-    let listVersion: number | undefined
-    const answer = await submitting(deps, (tx) =>
-      answerOnce(tx, { operation, nowMs: deps.nowMs() }, async () => {
-        const { row, answer } = await save(tx, deps, who, link)
-        listVersion = row.list_version
-        return answer
-      }),
-    )
-    // Only now: a version that was rolled back must not be asked for later.
-    if (listVersion !== undefined) reply.header('x-garner-version', listVersion)
-    return sendAnswer(reply, answer)
-  })
+function registerAt(app: App, prefix: string, deps: RouteDeps): void {
+  const { db, save } = deps
+
+  app.post(
+    prefix,
+    { schema: { body: SaveBookmark }, config: { isConfirmed: true } },
+    async (request, reply) => {
+      const who = approved(request)
+      const link = newLink(deps, request.body)
+      const operation = operationOf(request, who.userId, request.body as Json)
+      const answer = await deps.around('submit.after-commit', () => save({ who, link, operation }))
+      if (answer.listVersion !== undefined) reply.header('x-garner-version', answer.listVersion)
+      return sendAnswer(reply, answer)
+    },
+  )
 
   app.get(
     prefix,
@@ -162,18 +163,18 @@ function registerAt(app: App, prefix: string, deps: ReadingDeps): void {
   })
 }
 
-type CheckedLink = Omit<Parameters<typeof saveLink>[2], 'group' | 'owner'> & { group: string | undefined }
-
-function newLink(deps: ReadingDeps, body: SaveBookmark): CheckedLink {
+function newLink(deps: ReadingDeps, body: SaveBookmark): NewLink {
   if (body.title_mode !== undefined && !deps.isDemo) {
     throw badRequest('title_mode is only for demo mode.', [
       { path: 'title_mode', message: 'is only for demo mode' },
     ])
   }
   const browserTitle = cleanLine(body.page_title ?? '')
+  const url = checkedUrl(deps, body.url)
   return {
     group: body.group,
-    url: checkedUrl(deps, body.url),
+    url,
+    pageKey: deps.pageKey(url),
     note: cleanText(body.note ?? ''),
     browserTitle: browserTitle === '' ? null : browserTitle,
     titleMode: body.title_mode ?? null,
@@ -185,33 +186,6 @@ function checkedUrl(deps: ReadingDeps, text: string): string {
   const checked = deps.checkUrl(text)
   if (checked.ok) return checked.url
   throw badRequest(checked.message, [{ path: 'url', message: checked.message }])
-}
-
-async function save(
-  tx: Transaction,
-  deps: ReadingDeps,
-  who: Principal,
-  link: CheckedLink,
-): Promise<{ row: BookmarkRow; answer: Answer }> {
-  const group = link.group ?? (await deps.people.defaultGroup(tx, who.userId))
-  if (group === null)
-    throw forbidden('You are in no group yet, so there is no list to save to.', 'not-a-member')
-  if (!(await deps.people.membership(tx, who.userId, group))) throw notAMember()
-  const saved = await saveLink(tx, deps, { ...link, group, owner: who.userId })
-  tellAfter(tx, deps, { by: who, group })
-  if (saved.isDuplicate) {
-    const [item] = await dress(tx, deps.people, [saved.row], who.userId)
-    const body: SavedBookmark = { ...item!, duplicate: true }
-    return { row: saved.row, answer: { status: 200, body: JSON.stringify(body), thing: saved.row.id } }
-  }
-  const item = toBookmark(saved.row, {
-    nameOf: () => who.name,
-    isRead: false,
-    readBy: [],
-    alsoSavedAs: null,
-    job: jobRef(saved.job),
-  })
-  return { row: saved.row, answer: { status: 201, body: JSON.stringify(item), thing: saved.row.id } }
 }
 
 /** One transaction that submits work, with the two seams around its commit. */

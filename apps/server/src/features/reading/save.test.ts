@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, test } from 'vitest'
-import { refuseInserts } from '../../testing/database.ts'
-import { Harness } from '../../testing/harness.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { DIALECT, refuseInserts } from '../../testing/database.ts'
+import { type Answer, Harness } from '../../testing/harness.ts'
 
 let garner: Harness
 beforeEach(async () => {
@@ -295,5 +295,111 @@ describe('a database that is away', () => {
     expect([answer.statusCode, answer.headers['x-garner-version']]).toEqual([503, undefined])
     garner.web.db.failCommits = false
     expect(await stored()).toEqual(NOTHING)
+  })
+})
+
+describe('saves that come together', () => {
+  const together = (...bodies: object[]) => Promise.all(bodies.map((body) => save(body)))
+  const codes = (answers: Answer[]) => answers.map((one) => one.statusCode)
+  const [good, other] = [`${A}/good`, `${A}/other`]
+  /** How many transactions `work` takes: one for all in SQLite, one for each where they run side by side. */
+  async function transactions(work: () => Promise<unknown>): Promise<number> {
+    const { db } = garner.web
+    const begun = vi.spyOn(db, 'transaction')
+    await work()
+    return begun.mock.calls.length
+  }
+
+  test('are each a change of the list, with a version of its own', async () => {
+    const answers = await together({ url: A }, { url: good }, { url: other })
+    expect(codes(answers)).toEqual([201, 201, 201])
+    expect(answers.map((one) => Number(one.headers['x-garner-version'])).sort()).toEqual([1, 2, 3])
+    expect(await garner.list()).toMatchObject({ version: 3, counts: { all: 3, unread: 3, mine: 3 } })
+    expect(await stored()).toMatchObject({ bookmarks: 3, jobs: 3 })
+  })
+
+  test('the same page by several: one link, which all of them are told', async () => {
+    const answers = await together({ url: A }, { url: `${A}#top` }, { url: A, note: 'mine' })
+    expect(codes(answers).sort()).toEqual([200, 200, 201])
+    expect(new Set(answers.map((one) => one.json().id)).size).toBe(1)
+    expect(await stored()).toMatchObject({ bookmarks: 1, jobs: 1 })
+  })
+
+  test('one that is refused takes nothing of the others', async () => {
+    const first = await save({ url: A, force: true }, { headers: { 'idempotency-key': 'k' } })
+    let answers: Answer[] = []
+    const made = await transactions(async () => {
+      answers = await Promise.all([
+        save({ url: good }),
+        save({ url: other, group: 'none' }),
+        save({ url: other }, { as: 'carol' }),
+        save({ url: other }, { headers: { 'idempotency-key': 'k' } }),
+        save({ url: A, force: true }, { headers: { 'idempotency-key': 'k' } }),
+        save({ url: other }, { as: 'bob' }),
+      ])
+    })
+    expect(made).toBe(DIALECT === 'sqlite' ? 1 : 6)
+    expect(codes(answers)).toEqual([201, 403, 403, 409, 201, 201])
+    expect(answers[4]!.body).toBe(first.body)
+    expect(await stored()).toMatchObject({ bookmarks: 3, jobs: 3, idempotency: 1 })
+  })
+
+  test('one person’s full queue is nobody else’s', async () => {
+    let answers: Answer[] = []
+    const made = await transactions(async () => {
+      answers = await Promise.all([
+        ...Array.from({ length: 5 }, (_, n) => save({ url: `${A}${n}` })),
+        save({ url: good }, { as: 'bob' }),
+      ])
+    })
+    expect(made).toBe(DIALECT === 'sqlite' ? 1 : 6)
+    expect(codes(answers).sort()).toEqual([201, 201, 201, 201, 429, 429])
+    expect(answers[5]!.statusCode).toBe(201)
+    expect(await stored()).toMatchObject({ bookmarks: 4, jobs: 4 })
+    expect(await garner.list()).toMatchObject({ version: 4, counts: { all: 4 } })
+  })
+
+  test('one that cannot be stored takes nothing of the others', async () => {
+    await refuseInserts(garner.web.db, 'idempotency')
+    const headers = { 'idempotency-key': 'k' }
+    const answers = await Promise.all([
+      save({ url: good }),
+      save({ url: A }, { headers }),
+      save({ url: other }),
+    ])
+    expect(codes(answers)).toEqual([201, 500, 201])
+    expect(await stored()).toMatchObject({ bookmarks: 2, jobs: 2, idempotency: 0 })
+  })
+
+  test('with a database that cannot commit: all of them 503, and nothing is stored', async () => {
+    garner.web.db.failCommits = true
+    expect(codes(await together({ url: A }, { url: good }))).toEqual([503, 503])
+    garner.web.db.failCommits = false
+    expect(await stored()).toEqual(NOTHING)
+  })
+})
+
+describe('whoever has lost the right to save', () => {
+  const sql = (text: string) => garner.web.db.transaction((tx) => tx.run(text))
+
+  test.each([
+    ['turned away', "UPDATE users SET status = 'rejected' WHERE id = 'bob'", 403, 'account-rejected'],
+    ['taken out of the group', "DELETE FROM memberships WHERE user_id = 'bob'", 403, 'not-a-member'],
+    ['deleted', "DELETE FROM users WHERE id = 'bob'", 401, 'not-signed-in'],
+  ])('%s by another process: refused at the very next save', async (_name, change, status, type) => {
+    await garner.save(A, { as: 'bob' })
+    await sql(change)
+    const answer = await save({ url: `${A}2`, group: 'study' }, { as: 'bob' })
+    expect([answer.statusCode, answer.json().type]).toEqual([status, type])
+    const mine = await garner.web.db.read.all("SELECT 1 FROM bookmarks WHERE url = 'https://example.com/a2'")
+    expect(mine).toEqual([])
+  })
+
+  test('and has it again: saves again', async () => {
+    await garner.save(A, { as: 'bob' })
+    await sql("UPDATE users SET status = 'pending' WHERE id = 'bob'")
+    for (const _ of [1, 2]) expect((await save({ url: `${A}2` }, { as: 'bob' })).statusCode).toBe(403)
+    await sql("UPDATE users SET status = 'approved' WHERE id = 'bob'")
+    expect((await save({ url: `${A}2` }, { as: 'bob' })).statusCode).toBe(201)
   })
 })

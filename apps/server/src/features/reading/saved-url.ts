@@ -25,7 +25,7 @@ export function checkSavedUrl(text: string): CheckedUrl {
       'The address contains a user name or password; everyone in the group would see it. Leave it out.',
     )
   }
-  if (authority === '' || !URL.canParse(url) || new URL(url).hostname === '') {
+  if (authority === '' || !URL.parse(url)?.hostname) {
     return no('The address has no valid host name.')
   }
   return { ok: true, url }
