@@ -2,7 +2,7 @@ import type { PostgresDatabase } from '@garner/db/postgres'
 import type { Claim } from '../job.ts'
 import type { ClaimKind, ClaimRequest } from '../store.ts'
 import { numberArray, orNone, textArray } from './arrays.ts'
-import { type JobRow, toJob } from './rows.ts'
+import { type ClaimedRow, jobOf, type Standing } from './rows.ts'
 import { fireSchedules } from './schedules.ts'
 import * as sql from './sql.ts'
 import type { Acceptance } from './submit.ts'
@@ -10,15 +10,15 @@ import type { Acceptance } from './submit.ts'
 /** Of what a claim asks for, when it answers none. */
 interface Instead {
   id: null
-  state: 'schedules' | 'held'
+  kind: 'schedules' | 'held'
 }
 
 /** 1, 2, 4, 8 and 16 ms: to store a late result takes one or two; a handler that is still writing may take long. */
 const HELD_WAITS_MAX_MS = 16
 
 /**
- * One claim: one statement (job_claim in migrations/0003_claim.sql), and so one round trip and one commit. When it says
- * that schedules are due, they are fired in a transaction of their own, so that a fleet does it once, and it is asked
+ * One claim: one statement (job_claim_due in migrations/0009_claim_due.sql), and so one round trip and one commit. When it
+ * says that schedules are due, they are fired in a transaction of their own, so that a fleet does it once, and it is asked
  * again. When all that is due is a job whose last attempt is still saying something, it is asked a few times more:
  * otherwise the job would wait for the next poll.
  * Cut after its commit: nobody hears of these claims, and their leases run out.
@@ -34,13 +34,13 @@ export async function claimDue(
   const names = textArray(asked.map((one) => one.kind))
   let withSchedules = 1
   for (let waitMs = 1; ; ) {
-    const rows = await db.autocommit.all<JobRow | Instead>(
+    const rows = await db.autocommit.all<ClaimedRow | Instead>(
       sql.CLAIM,
       ...[worker, limit, leaseMs, names, ...limits, withSchedules, acceptance.now()],
     )
     const [first] = rows
-    if (first?.id !== null) return (rows as JobRow[]).map(toClaim).sort(inOrder)
-    if (first.state === 'schedules') {
+    if (first?.id !== null) return claimsOf(rows as ClaimedRow[], leaseMs).sort(inOrder)
+    if (first.kind === 'schedules') {
       await fireSchedules(
         db,
         asked.map((one) => one.kind),
@@ -62,9 +62,14 @@ function finite(limit: number | undefined): number | null {
   return limit === undefined || limit === Number.POSITIVE_INFINITY ? null : limit
 }
 
-function toClaim(row: JobRow): Claim {
-  const job = toJob(row)
-  return { job, epoch: job.epoch, claimedAtMs: Number(row.started_at_ms) }
+function claimsOf(rows: ClaimedRow[], leaseMs: number): Claim[] {
+  const claimedAtMs = Number(rows[0]?.started_at_ms)
+  const leaseUntilMs = claimedAtMs + leaseMs
+  const standing: Standing = { state: 'running', lease_until_ms: leaseUntilMs, finished_at_ms: null }
+  return rows.map((row) => {
+    const job = jobOf(row, standing)
+    return { job, epoch: job.epoch, claimedAtMs }
+  })
 }
 
 function inOrder({ job: a }: Claim, { job: b }: Claim): number {

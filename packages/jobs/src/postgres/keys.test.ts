@@ -90,7 +90,7 @@ describeOnPostgres('keys', () => {
     const claiming = db.transaction(async (tx) => {
       expect(
         await tx.all(
-          "SELECT id FROM job_claim('worker-1', 9, 30000, '{title}', '{1}', '{}', '{}', false, ?)",
+          "SELECT id FROM job_claim_due('worker-1', 9, 30000, '{title}', '{1}', '{}', '{}', false, ?)",
           running.claimedAtMs,
         ),
       ).toEqual([])

@@ -249,7 +249,7 @@ describeOnPostgres('locks', () => {
     // What a claim does, in a transaction that stays open.
     const first = db.transaction(async (tx) => {
       const rows = await tx.all(
-        "SELECT id FROM job_claim('worker-1', 9, 30000, '{title}', '{1}', '{}', '{}', false, NULL)",
+        "SELECT id FROM job_claim_due('worker-1', 9, 30000, '{title}', '{1}', '{}', '{}', false, NULL)",
       )
       await point.arrive()
       return rows
@@ -273,7 +273,7 @@ describeOnPostgres('locks', () => {
     const point = new MeetingPoint()
     const first = db.transaction(async (tx) => {
       const rows = await tx.all<{ id: string }>(
-        "SELECT id FROM job_claim('worker-1', 4, 30000, '{title}', '{}', '{}', '{}', false, NULL)",
+        "SELECT id FROM job_claim_due('worker-1', 4, 30000, '{title}', '{}', '{}', '{}', false, NULL)",
       )
       await point.arrive()
       return rows.map((one) => one.id)

@@ -30,7 +30,15 @@ export interface JobRow {
   progress: string | null
 }
 
+/** How a job stands, as far as it is the same for all jobs of one claim, so that they need not say it. */
+export type Standing = Pick<JobRow, 'state' | 'lease_until_ms' | 'finished_at_ms'>
+export type ClaimedRow = Omit<JobRow, keyof Standing | 'worker'>
+
 export function toJob(row: JobRow): Job {
+  return jobOf(row, row)
+}
+
+export function jobOf(row: ClaimedRow, standing: Standing): Job {
   return {
     id: row.id,
     kind: row.kind,
@@ -39,17 +47,17 @@ export function toJob(row: JobRow): Job {
     subject: row.subject,
     subjectVersion: whole(row.subject_version),
     key: row.key,
-    state: row.state,
+    state: standing.state,
     priority: row.priority,
     rank: Number(row.rank),
     runAtMs: Number(row.run_at_ms),
     attempt: row.attempt,
     epoch: Number(row.epoch),
     generation: row.generation,
-    leaseUntilMs: whole(row.lease_until_ms),
+    leaseUntilMs: whole(standing.lease_until_ms),
     submittedAtMs: Number(row.submitted_at_ms),
     deadlineAtMs: Number(row.deadline_at_ms),
-    finishedAtMs: whole(row.finished_at_ms),
+    finishedAtMs: whole(standing.finished_at_ms),
     lastError: row.last_error,
     result: json(row.result),
     progress: json(row.progress),

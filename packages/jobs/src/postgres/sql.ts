@@ -27,8 +27,10 @@ export const SUBMIT = submitBy('job_submit')
 export const SUBMIT_ALL = submitBy('job_submit_all')
 
 // claim
-export const CLAIM = `SELECT ${COLUMNS} FROM job_claim(?::text, ?::integer, ?::bigint, ?::text::text[], ?::text::integer[],
-  ?::text::integer[], ?::text::bigint[], ?::integer = 1, ?::bigint)`
+export const CLAIM = `SELECT id, kind, tenant, payload, subject, subject_version, key, priority, rank, run_at_ms, attempt,
+  epoch, generation, submitted_at_ms, deadline_at_ms, started_at_ms, last_error, result, progress
+  FROM job_claim_due(?::text, ?::integer, ?::bigint, ?::text::text[], ?::text::integer[], ?::text::integer[],
+    ?::text::bigint[], ?::integer = 1, ?::bigint)`
 
 // nextDueInMs
 export const NEXT_DUE = 'SELECT job_next_due(?::text::text[], ?::bigint) AS "inMs"'
