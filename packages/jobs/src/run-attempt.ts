@@ -170,31 +170,33 @@ function guarded<Tx>(kind: JobKind<Tx>, job: Job, write?: Write<Tx>): Write<Tx> 
 }
 
 /** Errors: what `write` throws; a store that is away is waited for until the lease is lost, and then it is stale. */
-async function publish<Tx>(
+function publish<Tx>(
   { store, clock, around }: AttemptDeps<Tx>,
   attempt: Attempt<Tx>,
   ending: Ending,
   write?: Write<Tx>,
 ): Promise<PublishAnswer> {
+  const { claim } = attempt
+  const ask = around
+    ? () => around('publish.after-commit', () => store.publish(claim, ending, seam(around, ending, write)))
+    : () => store.publish(claim, ending, write)
+  return untilStored({ clock, lost: () => attempt.lostSignal }, ask).catch(orStale)
+}
+
+function orStale(error: unknown): PublishAnswer {
+  // Nobody will take it any more; the job comes back by its lease.
+  if (error instanceof StoreUnavailable) return 'stale-epoch'
+  throw error
+}
+
+/** The handler's writes with the seam behind them. */
+function seam<Tx>(around: Around, ending: Ending, write?: Write<Tx>): Write<Tx> | undefined {
   // A result, or the useful part of one: showing that a try has failed is no result.
-  const isResult = ending.state === 'succeeded' || ending.state === 'degraded'
-  const fenced: Write<Tx> | undefined =
-    around && isResult
-      ? async (tx) => {
-          const answer = await write?.(tx)
-          await around('publish.before-commit', () => {})
-          return answer
-        }
-      : write
-  const ask = () => store.publish(attempt.claim, ending, fenced)
-  try {
-    return await untilStored({ clock, lost: () => attempt.lostSignal }, () =>
-      around ? around('publish.after-commit', ask) : ask(),
-    )
-  } catch (error) {
-    // Nobody will take it any more; the job comes back by its lease.
-    if (error instanceof StoreUnavailable) return 'stale-epoch'
-    throw error
+  if (ending.state !== 'succeeded' && ending.state !== 'degraded') return write
+  return async (tx) => {
+    const answer = await write?.(tx)
+    await around('publish.before-commit', () => {})
+    return answer
   }
 }
 
