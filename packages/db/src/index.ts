@@ -9,6 +9,7 @@ export {
   type UnavailableReason,
   UnstorableText,
 } from './errors.ts'
+export { Gathering, OwnFault, Refused, type Write } from './gathering.ts'
 export { type MigrationSet, migrate, pendingMigrations } from './migrate.ts'
 export { oneOf } from './one-of.ts'
 export type { ReadBounds } from './read-bounds.ts'

@@ -1,5 +1,12 @@
 import { fileURLToPath } from 'node:url'
-import type { Clock, Database, MigrationSet, Transaction } from '@garner/db'
+import {
+  type Clock,
+  type Database,
+  Gathering,
+  type MigrationSet,
+  Refused,
+  type Transaction,
+} from '@garner/db'
 import { type SyncStatements, syncOf } from '@garner/db/sqlite'
 import { periodOf } from '../allowance.ts'
 import { OperationConflict, QueueFull } from '../errors.ts'
@@ -7,7 +14,6 @@ import { type Bounds, costOf } from '../rank.ts'
 import type { JobStore, PausedKind, PublishAnswer, Submission, Submitted } from '../store.ts'
 import { claimDue } from './claim.ts'
 import { type ScheduleRow, setSchedule, toSchedule } from './firing.ts'
-import { Gathering, Refused } from './gathering.ts'
 import { Intake } from './intake.ts'
 import { Ledger } from './ledger.ts'
 import { cancelJob, forgetSubject, forgetTenant, repairJob, supersedeJobs } from './lifecycle.ts'

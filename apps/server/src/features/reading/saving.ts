@@ -1,6 +1,5 @@
-import type { Around, Database, Transaction } from '@garner/db'
+import { type Around, type Database, Gathering, Refused, type Transaction } from '@garner/db'
 import { type Job, OperationConflict, QueueFull, type Submission } from '@garner/jobs'
-import { Gathering, Refused } from '../../gathering.ts'
 import { assertApproved } from '../../http.ts'
 import { firstAnswer, type GivenAnswer, type Operation, remember } from '../../idempotency.ts'
 import type { Principal } from '../../principal.ts'
@@ -16,7 +15,7 @@ import type { SavedBookmark } from './schemas.ts'
 import { addTotals } from './totals.ts'
 
 /**
- * Saves of links. Those that come together are one transaction (gathering.ts): who is asking and what they belong to is
+ * Saves of links. Those that come together are one transaction (Gathering): who is asking and what they belong to is
  * read once for all of them, the list counts them together, and jobs and rows are written several a statement.
  *
  * Promises what each would have in a transaction of its own. The link, its job, the list's version and the remembered

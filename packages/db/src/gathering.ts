@@ -1,10 +1,22 @@
-import { type Database, StoreUnavailable, type Transaction } from '@garner/db'
+import type { Database, Transaction } from './database.ts'
+import { StoreUnavailable } from './errors.ts'
 
 /** An answer that is an error of its own call's making: nothing of that call was written. */
 export class Refused {
   readonly error: unknown
   constructor(error: unknown) {
     this.error = error
+  }
+}
+
+/**
+ * A call's own fault in the middle of a batch, whatever it looks like: the batch is undone for it, and nobody else is to
+ * suffer.
+ */
+export class OwnFault extends Error {
+  constructor(cause: unknown) {
+    super('One call of a batch has failed by its own fault.', { cause })
+    this.name = 'OwnFault'
   }
 }
 
@@ -65,10 +77,7 @@ export class Gathering<Call, Answer> {
     try {
       const answers = await this.#db.transaction((tx) => {
         batch ??= this.#take()
-        return this.#write(
-          tx,
-          batch.map(({ call }) => call),
-        )
+        return this.#write(tx, batch.map(callOf))
       })
       for (const [n, { resolve, reject }] of batch!.entries()) {
         const answer = answers[n]!
@@ -80,18 +89,22 @@ export class Gathering<Call, Answer> {
       const isOwn = batch.length > 1 && !(error instanceof StoreUnavailable)
       for (const { call, resolve, reject } of batch) {
         if (isOwn) this.#alone(call).then(resolve, reject)
-        else reject(error)
+        else reject(meant(error))
       }
     }
   }
 
   async #alone(call: Call): Promise<Answer> {
-    return this.#db.transaction(async (tx) => {
-      const [answer] = await this.#write(tx, [call])
-      // Thrown inside the transaction: nothing of it is stored, whatever it had read or locked.
-      if (answer instanceof Refused) throw answer.error
-      return answer!
-    })
+    try {
+      return await this.#db.transaction(async (tx) => {
+        const [answer] = await this.#write(tx, [call])
+        // Thrown inside the transaction: nothing of it is stored, whatever it had read or locked.
+        if (answer instanceof Refused) throw answer.error
+        return answer!
+      })
+    } catch (error) {
+      throw meant(error)
+    }
   }
 
   #take(): Waiting<Call, Answer>[] {
@@ -100,4 +113,12 @@ export class Gathering<Call, Answer> {
     this.#ask()
     return batch
   }
+}
+
+function callOf<Call>({ call }: { call: Call }): Call {
+  return call
+}
+
+function meant(error: unknown): unknown {
+  return error instanceof OwnFault ? error.cause : error
 }

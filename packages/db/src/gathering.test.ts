@@ -1,7 +1,9 @@
-import { type Database, StoreUnavailable, systemClock, type Transaction } from '@garner/db'
-import { openSqlite } from '@garner/db/sqlite'
 import { expect, onTestFinished, test } from 'vitest'
+import { systemClock } from './clock.ts'
+import type { Database, Transaction } from './database.ts'
+import { StoreUnavailable } from './errors.ts'
 import { Gathering, OwnFault, Refused } from './gathering.ts'
+import { openSqlite } from './sqlite/database.ts'
 
 interface Call {
   text: string
@@ -30,7 +32,7 @@ async function desk(aroundCommit?: (effect: () => void) => void | Promise<void>)
     }
     return answers
   }
-  return { db, batches, gathering: new Gathering<Call, string>(db, write) }
+  return { db, batches, write, gathering: new Gathering<Call, string>(db, write) }
 }
 
 async function textsOf(db: Database): Promise<string[]> {
@@ -148,4 +150,22 @@ test('a store that cannot even begin refuses all, and the next calls are made', 
   const answers = await Promise.allSettled(calls(3).map((one) => gathering.make(one)))
   for (const one of answers) expect(one).toMatchObject({ reason: { reason: 'closed' } })
   await expect(gathering.make({ text: 'again' })).rejects.toMatchObject({ reason: 'closed' })
+})
+
+test('on PostgreSQL each call is a transaction of its own', async () => {
+  const { db, batches, write } = await desk()
+  const gathering = new Gathering<Call, string>({ ...db, dialect: 'postgres' }, write)
+  expect(await Promise.all(calls(3).map((one) => gathering.make(one)))).toHaveLength(3)
+  expect(batches).toHaveLength(3)
+})
+
+test('one that is alone in its transaction and refused leaves nothing of it, whatever it had locked or written', async () => {
+  const { db } = await desk()
+  const trouble = new Error('trouble')
+  const gathering = new Gathering<Call, string>({ ...db, dialect: 'postgres' }, async (tx) => {
+    await tx.run('INSERT INTO notes VALUES (?)', 'on the way')
+    return [new Refused(trouble)]
+  })
+  await expect(gathering.make({ text: 'one' })).rejects.toBe(trouble)
+  expect(await textsOf(db)).toEqual([])
 })
