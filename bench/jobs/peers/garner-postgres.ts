@@ -15,6 +15,7 @@ async function open() {
 export const postgresBackend: Backend = {
   name: 'garner-postgres',
   server: 'postgres',
+  perCall: 5000,
   open,
   describe: async () => ({ ...(await describePostgres('pg')), version: garnerVersion() }),
   async reset() {

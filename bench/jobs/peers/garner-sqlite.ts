@@ -16,6 +16,7 @@ async function open() {
 export const sqliteBackend: Backend = {
   name: 'garner-sqlite',
   server: 'none',
+  perCall: 1000,
   open,
   async describe() {
     const db = openSqlite({ path: freshFile('garner-describe.db'), clock })

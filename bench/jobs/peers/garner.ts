@@ -15,6 +15,8 @@ export interface OpenStore {
 export interface Backend {
   name: string
   server: Peer['server']
+  /** Submissions in one of the batch calls: as many as it is fastest with. */
+  perCall: number
   open(): Promise<OpenStore>
   describe(): Promise<Description>
   /** An empty database with the job tables and the table `effect`. */
@@ -90,17 +92,18 @@ export function garnerPeer(backend: Backend): Peer {
     }
   }
   const shared = new SharedStore(backend)
+  const { perCall } = backend
   const about = 'operation ids, ten tenants in fair order, bounds and history'
   return {
     name: backend.name,
     server: backend.server,
     configs: {
-      best: { about: `1,000 jobs at a time, ${about}`, perCall: 1000 },
+      best: { about: `1,000 jobs at a time, ${about}`, perCall },
       'no-operation-ids': {
         about: '1,000 jobs at a time, ten tenants in fair order, bounds and history',
-        perCall: 1000,
+        perCall,
       },
-      default: { about: `8 jobs at a time, as in its example; ${about}`, perCall: 1000 },
+      default: { about: `8 jobs at a time, as in its example; ${about}`, perCall },
     },
     describe: () => backend.describe(),
     reset: () => backend.reset(),
