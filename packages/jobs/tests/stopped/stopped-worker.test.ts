@@ -47,14 +47,25 @@ async function stopAndContinue(address: string): Promise<void> {
 
   const said = [steady, ...victims]
   expect(said.flatMap((one) => one.failures)).toEqual([])
-  const refused = said.reduce((sum, one) => sum + one.refused, 0)
-  const totals = await opened.store.totals()
-  expect(totals.find((one) => one.name === 'stale_publications')?.value ?? 0).toBe(refused)
+  const refusals = () => said.reduce((sum, one) => sum + one.refused, 0)
+  const counted = await refusalsCounted(opened, refusals)
+  const refused = refusals()
+  expect(counted).toBe(refused)
   // Were it none, no stop would have fallen inside an attempt, and nothing would have been tried here.
   expect(refused).toBeGreaterThan(0)
   await expectOneEndEach(opened, jobs)
   for (const one of said) one.kill()
   await opened.db.close()
+}
+
+/** The store's count once it is what the workers have said: one that was just continued is refused, and says so, in its own time. */
+async function refusalsCounted({ store }: OpenedStore, said: () => number): Promise<number> {
+  for (let looks = 1; ; looks++) {
+    const totals = await store.totals()
+    const counted = totals.find((one) => one.name === 'stale_publications')?.value ?? 0
+    if (counted === said() || looks === 100) return counted
+    await pause(50)
+  }
 }
 
 /** Each job has ended once: its row of notes, its result and its last attempt are of the same worker and epoch. */
