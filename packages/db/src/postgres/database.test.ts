@@ -127,7 +127,8 @@ describeOnPostgres('openPostgres', () => {
         await tx.run("UPDATE notes SET text = text || '!' WHERE text LIKE ? || '%'", second)
       })
     await Promise.all([change('a', 'b'), change('b', 'a')])
-    expect(runs).toBe(3)
+    // More often when the second run gets the row before the one that waited for it: they lock each other out anew.
+    expect(runs).toBeGreaterThanOrEqual(3)
     expect((await texts()).sort()).toEqual(['a!!', 'b!!'])
   })
 
