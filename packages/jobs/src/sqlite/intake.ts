@@ -6,6 +6,7 @@ import { type Backlog, type Bounds, brokenBound, nextRank } from '../rank.ts'
 import type { Submission, Submitted } from '../store.ts'
 import type { Ledger } from './ledger.ts'
 import { Operations } from './operations.ts'
+import { RowBatch } from './row-batch.ts'
 import * as sql from './sql.ts'
 
 export interface Limits {
@@ -89,16 +90,22 @@ export class Intake {
 
   /** Writes what was taken. */
   write(): void {
-    this.#insert()
-    for (const { job } of this.#drafts) this.#ledger.moved(job, null, 'ready')
+    const jobs = new RowBatch(this.#db, sql.insert)
+    for (const draft of this.#drafts) {
+      jobs.add(...this.#cellsOf(draft))
+      this.#ledger.moved(draft.job, null, 'ready')
+    }
+    jobs.write()
     this.#drafts.length = 0
+    const rows = new RowBatch(this.#db, sql.linesGrow)
     for (const { name, lines } of this.#tenants.values()) {
       for (const line of lines.values()) {
         const { priority, gained, lastRank, weight } = line
-        if (gained > 0) this.#db.run(sql.LINE_GROWS, name, priority, gained, lastRank, weight)
+        if (gained > 0) rows.add(name, priority, gained, lastRank, weight)
         line.gained = 0
       }
     }
+    rows.write()
   }
 
   #one(submission: Submission): Submitted {
@@ -179,20 +186,13 @@ export class Intake {
     if (submission.operationId !== undefined) this.#operations.drop(submission)
   }
 
-  #insert(): void {
-    for (let from = 0; from < this.#drafts.length; from += sql.INSERT_ROWS) {
-      const drafts = this.#drafts.slice(from, from + sql.INSERT_ROWS)
-      const cells: Value[] = []
-      for (const one of drafts) this.#addCells(cells, one)
-      this.#db.run(sql.insert(drafts.length), ...cells)
-    }
-  }
-
   /** In the order of ROW in sql.ts. */
-  #addCells(cells: Value[], { submission, job }: Draft): void {
+  #cellsOf({ submission, job }: Draft): Value[] {
     const hold = job.runAtMs > this.#nowMs ? 1 : 0
-    cells.push(job.id, job.kind, job.tenant, JSON.stringify(job.payload), submission.operationId ?? null)
-    cells.push(job.subject, job.subjectVersion, job.key, hold, job.priority, job.rank, job.runAtMs)
-    cells.push(job.submittedAtMs, submission.deadlineMs, job.deadlineAtMs)
+    return [
+      ...[job.id, job.kind, job.tenant, JSON.stringify(job.payload), submission.operationId ?? null],
+      ...[job.subject, job.subjectVersion, job.key, hold, job.priority, job.rank, job.runAtMs],
+      ...[job.submittedAtMs, submission.deadlineMs, job.deadlineAtMs],
+    ]
   }
 }

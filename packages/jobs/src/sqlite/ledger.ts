@@ -1,5 +1,6 @@
 import type { SyncStatements } from '@garner/db/sqlite'
 import { type Job, type JobState, PENDING_STATES, TRANSITIONS } from '../job.ts'
+import { RowBatch } from './row-batch.ts'
 import * as sql from './sql.ts'
 
 /** A total for all processes, over restarts; the states of jobs are counted under their own names. */
@@ -52,7 +53,9 @@ export class Ledger {
   /** Writes what has added up, and begins anew. */
   write(): void {
     const db = this.#db
-    this.#counts.drain((name, kind, by) => db.run(sql.COUNT, name, kind, by))
+    const counts = new RowBatch(db, sql.count)
+    this.#counts.drain((name, kind, by) => counts.add(name, kind, by))
+    counts.write()
     this.#left.drain((tenant, priority, by) => db.run(sql.LINE_SHRINKS, by, tenant, priority))
     this.#freed.drain((kind, key, by) => db.run(sql.FREE_KEY, kind, key, by, this.#nowMs))
   }

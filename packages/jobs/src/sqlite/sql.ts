@@ -7,6 +7,22 @@ import type { JobState } from '../job.ts'
  * claimer may have been asleep for an hour.
  */
 
+/** So many rows a statement at most: a quarter less than one by one; from 50 on nothing more is gained. */
+export const ROWS_MAX = 20
+
+/** A statement for each number of rows, its text made once. */
+function ofRows(textOf: (rows: number) => string): (rows: number) => string {
+  const texts: string[] = []
+  return (rows) => {
+    texts[rows] ??= textOf(rows)
+    return texts[rows]
+  }
+}
+
+function repeated(row: string, rows: number): string {
+  return new Array(rows).fill(row).join(', ')
+}
+
 /** In the order of JobCells, by the names of JobRow (rows.ts). */
 const COLUMNS = `seq, id, kind, tenant, payload, subject, subject_version AS subjectVersion, key, state, priority, rank,
   run_at_ms AS runAtMs, attempt, epoch, generation, lease_until_ms AS leaseUntilMs, submitted_at_ms AS submittedAtMs,
@@ -41,19 +57,18 @@ export const LINE = `SELECT coalesce(sum(value), 0), coalesce(max(weight), 1.0),
 const ROW = `(?, ?, ?, ?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?, 0, 0, 1, ?, ?, ?)`
 const INSERT = `INSERT INTO jobs (id, kind, tenant, payload, operation_id, subject, subject_version, key, state, hold,
   priority, rank, run_at_ms, attempt, epoch, generation, submitted_at_ms, deadline_ms, deadline_at_ms) VALUES `
-/** So many rows a statement at most: a quarter less than one by one; from 50 on nothing more is gained. */
-export const INSERT_ROWS = 20
-const INSERTS: string[] = []
-export function insert(rows: number): string {
-  INSERTS[rows] ??= INSERT + new Array(rows).fill(ROW).join(', ')
-  return INSERTS[rows]
-}
-export const LINE_GROWS = `INSERT INTO job_counters (name, whose, priority, value, rank, weight)
-  VALUES ('line', ?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET value = value + ?3, rank = ?4`
+export const insert = ofRows((rows) => `${INSERT} ${repeated(ROW, rows)}`)
+export const linesGrow = ofRows(
+  (rows) => `INSERT INTO job_counters (name, whose, priority, value, rank, weight)
+  VALUES ${repeated("('line', ?, ?, ?, ?, ?)", rows)}
+  ON CONFLICT DO UPDATE SET value = value + excluded.value, rank = excluded.rank`,
+)
 
 // What every method that moves jobs adds up and writes at its end (ledger.ts).
-export const COUNT = `INSERT INTO job_counters (name, whose, priority, value) VALUES (?1, ?2, 0, ?3)
-  ON CONFLICT DO UPDATE SET value = value + ?3`
+export const count = ofRows(
+  (rows) => `INSERT INTO job_counters (name, whose, priority, value) VALUES ${repeated('(?, ?, 0, ?)', rows)}
+  ON CONFLICT DO UPDATE SET value = value + excluded.value`,
+)
 export const LINE_SHRINKS = `UPDATE job_counters SET value = value - ?
   WHERE name = 'line' AND whose = ? AND priority = ?`
 export const FREE_KEY = `UPDATE jobs SET hold = 0 WHERE seq IN (SELECT seq FROM jobs
