@@ -58,7 +58,7 @@ async function stopAndContinue(address: string): Promise<void> {
   await opened.db.close()
 }
 
-/** The store's count once it is what the workers have said: one that was just continued is refused, and says so, in its own time. */
+/** The store's count once it is what the workers have said: one that was continued is refused, and says so, in its own time. */
 async function refusalsCounted({ store }: OpenedStore, said: () => number): Promise<number> {
   for (let looks = 1; ; looks++) {
     const totals = await store.totals()

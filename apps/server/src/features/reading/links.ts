@@ -10,9 +10,9 @@ import { COLUMNS } from './rows.ts'
 import { addTotals, subtractLink } from './totals.ts'
 
 /**
- * What members do to links that are there; saving.ts makes them. Each function runs inside the caller's one transaction: the link, its job, the
- * list's version and the remembered answer are durable together or not at all (J1). Killed before the commit,
- * nothing is there and nobody was told yes; killed after it, everything is, and the worker finds the job.
+ * What members do to links that are there; saving.ts makes them. Each function runs inside the caller's one transaction:
+ * the link, its job, the list's version and the remembered answer are durable together or not at all (J1). Killed before
+ * the commit, nothing is there and nobody was told yes; killed after it, everything is, and the worker finds the job.
  *
  * Where transactions run side by side (PostgreSQL), a row is written only as it was read: its `list_version` grows with
  * every write, and a write that finds another one is undone and made again (LostRace). All take their locks in one order,
